@@ -122,7 +122,8 @@ export async function claimResult(
   const parts = []
   for (let at = FIELDS_BEFORE_TASKS; at < fields.length; at += 2) {
     const unusual = fields[at]?.startsWith(UNUSUAL) === true ? (fields[at++] ?? '') : ''
-    parts.push({ id: fields[at] ?? '', unusual, ...parseText(fields[at + 1] ?? '') })
+    const { head, payload } = parseText(fields[at + 1] ?? '')
+    parts.push({ id: fields[at] ?? '', unusual, head, payload })
   }
   const names = await partition.learn(parts.map(({ head }) => head))
   const claimed = parts.map(({ id, unusual, head, payload }, index): Claimed => {

@@ -4,8 +4,8 @@
 import type { Library, Script } from './link/link.ts'
 
 export const hotLibrary: Library = {
-  name: 'reprise_251f9ad18a11',
-  text: `#!lua name=reprise_251f9ad18a11
+  name: 'reprise_3980a7cf45fa',
+  text: `#!lua name=reprise_3980a7cf45fa
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -379,16 +379,19 @@ local STATE_FIELDS = {
   'parks', 'deferrals', 'retryReason', 'rank', 'since', 'expires', 'retired', 'returned', 'dueAt', 'reason', 'quota', 'at',
   'fingerprint', 'diedOf', 'keyLost', 'notify', 'policy',
 }
+for index = 1, #STATE_FIELDS do STATE_FIELDS[STATE_FIELDS[index]] = ',"' .. STATE_FIELDS[index] .. '":' end
 function stateText(state)
-  local text = string.format('{"status":"%s","attempt":%d,"generation":%d,"before":%d,"failures":%d,"losses":%d',
-    state.status, state.attempt, state.generation, state.before, state.failures, state.losses)
+  local parts, size = { format('{"status":"%s","attempt":%d,"generation":%d,"before":%d,"failures":%d,"losses":%d',
+    state.status, state.attempt, state.generation, state.before, state.failures, state.losses) }, 1
   for _, name in ipairs(STATE_FIELDS) do
     local value = state[name]
     if value ~= nil and value ~= cjson.null then
-      text = text .. ',"' .. name .. '":' .. (type(value) == 'number' and int(value) or cjson.encode(value))
+      parts[size + 1], parts[size + 2] = STATE_FIELDS[name], type(value) == 'number' and int(value) or cjson.encode(value)
+      size = size + 2
     end
   end
-  return text .. '}'
+  parts[size + 1] = '}'
+  return table.concat(parts)
 end
 function saveState(task)
   call('HSET', taskKey(task.id), 'state', stateText(task.state))
@@ -739,7 +742,7 @@ function leaseChange(worker)
   end
   return change
 end
-local LEASE_PADDING = '                    '
+local LEASE_PADDING = '             '
 function leaseStart(timeoutMs, leaseMs, attempt, stage)
   local timeoutAt = now + timeoutMs
   local untilAt = math.min(now + leaseMs, timeoutAt + 5000)
@@ -1552,9 +1555,16 @@ local function takenIn(quota, window)
   return taken
 end
 local function startedLately(lane)
-  local field = int(lane.number) .. ':started'
-  local this = (tonumber(call('HGET', key('series:' .. int(MINUTE)), field)) or 0) + (lane.tally.started or 0)
-  return math.max(this, tonumber(call('HGET', key('series:' .. int(MINUTE - 60000)), field)) or 0)
+  local stored = quotas[lane]
+  if not stored then
+    local field = int(lane.number) .. ':started'
+    stored = {
+      this = tonumber(call('HGET', key('series:' .. int(MINUTE)), field)) or 0,
+      before = tonumber(call('HGET', key('series:' .. int(MINUTE - 60000)), field)) or 0,
+    }
+    quotas[lane] = stored
+  end
+  return math.max(stored.this + (lane.tally.started or 0), stored.before)
 end
 local function listWindow(quota, window)
   local list = quota.counted.list
@@ -2043,7 +2053,7 @@ local function settleBadEnd(id, attempt, worker, ending, stage, outage, startedA
   endRunning(task, worker, startedAt)
   if outage and tellFailure(outage.refs, task.lane, startedAt) then parkInstead(ending, outage) end
   placeEnding(ending, task.lane)
-  local record = call('HGET', taskKey(id), int(attempt))
+  local record = attempt == 1 and task.first or call('HGET', taskKey(id), int(attempt))
   ending.actor = ending.kind == 'lost' and 'sweep' or 'worker:' .. worker
   local isSeen = stage ~= 'l' and not (ending.kind == 'lost' and beganAnew(worker, startedAt))
   if isSeen and ending.kind == 'failed' then progressed(worker) end
@@ -2118,8 +2128,8 @@ local function leasesNamed(at, last)
       list = ids[worker] or {}
       ids[worker] = list
     elseif kind == 'done' then
-      local size = #list
-      for index = 1, tonumber(ARGV[at + 2]) do list[size + index] = ARGV[at + 2 + index * 2 - 1] end
+      local args, size, before = ARGV, #list, at + 2 - 1
+      for index = 1, tonumber(args[before + 1]) do list[size + index] = args[before + index * 2] end
     elseif kind ~= 'expired' then
       list[#list + 1] = ARGV[at + 1]
     end
@@ -2162,46 +2172,49 @@ local function settleLease(at, kind, origin)
   local outage = kind == 'failed' and parseOutage(at + 13) or nil
   return settleBadEnd(id, tonumber(attempt), origin.worker, parseEnding(at + 4, kind), stage, outage, startedAt)
 end
-local function settleOddly(id, token, lease, origin)
-  if isUnbegun(lease) then return supersede('succeeded', id, 1, 'replaced', true) end
-  origin.leases[id] = false
-  return succeed(id, '1', token, lease, origin, '')
-end
-local SUCCESS_HEAD = '{"status":"succeeded","attempt":1,"token":"'
 local function settleDone(at, origin, answers)
   local args, leases, worker = ARGV, origin.leases, origin.worker
-  local draw, suffix = args[at + 1], '.' .. origin.laneText
+  local find, draw, suffix = string.find, args[at + 1], '.' .. origin.laneText
   local first = at + 3
-  local written = leases[args[first]] and workerPartAt(worker, tonumber(part(leases[args[first]], 2, 14)))
-  local before, after = written and written.before, written and written.after
+  local start = leases[args[first]] and part(leases[args[first]], 2, 14)
+  local written = start and byteAt(start) ~= ZERO and workerPartAt(worker, tonumber(start))
+  local leaseHead = written and 'p' .. start .. ' '
+  local recordHead, recordTail = '{"status":"succeeded","attempt":1,"token":"', written and written.before .. start .. written.after
   local removed = leaseChange(worker).removed
-  local removedSize, size, successes = #removed, #answers, 0
+  local removedSize, size, successes, inRow = #removed, #answers, 0, 0
   local isWatched, hasBreakers = exists('watched'), exists('breakers')
   local lane, isTold
   for index = first, first + 2 * tonumber(args[at + 2]) - 1, 2 do
     local id = args[index]
     local token = draw .. args[index + 1] .. suffix
     local lease = leases[id]
-    size = size + 1
-    if not lease or not isLease(lease, '1', token) then
-      answers[size] = refuseLease('succeeded', id, 1, token)
+    local isPlain = lease and leaseHead and find(lease, leaseHead .. token .. ' ', 1, true) == 1
+    local isHeld = isPlain or lease and isLease(lease, '1', token)
+    local answer = 1
+    if isHeld and not lane then
+      lane = laneNumbered(tonumber(origin.laneText))
+      isTold = hasBreakers and not select(2, breakersOn(lane))
+    end
+    if not isHeld then
+      answer = refuseLease('succeeded', id, 1, token)
+    elseif isTold or not isPlain then
+      leases[id] = isUnbegun(lease) and lease
+      answer = leases[id] and supersede('succeeded', id, 1, 'replaced', true) or succeed(id, '1', token, lease, origin, '')
+      removedSize = #removed
     else
-      if not lane then
-        lane = laneNumbered(tonumber(origin.laneText))
-        isTold = hasBreakers and not select(2, breakersOn(lane))
-      end
-      if isTold or not written or byteAt(lease) ~= 112 or byteAt(lease, 2) == ZERO then
-        answers[size] = settleOddly(id, token, lease, origin)
-        removedSize = #removed
-      else
-        leases[id] = false
-        call('HSET', TASK_PREFIX .. id, '1', SUCCESS_HEAD .. token .. before .. part(lease, 2, 14) .. after)
-        removedSize = removedSize + 1
-        removed[removedSize] = id
-        successes = successes + 1
-        if isWatched then ended(id) end
-        answers[size] = 1
-      end
+      leases[id] = false
+      call('HSET', TASK_PREFIX .. id, '1', recordHead .. token .. recordTail)
+      removedSize, successes = removedSize + 1, successes + 1
+      removed[removedSize] = id
+      if isWatched then ended(id) end
+    end
+    if answer == 1 then
+      inRow = inRow + 1
+      answers[size + 1] = inRow
+    else
+      if inRow > 0 then size, inRow = size + 1, 0 end
+      size = size + 1
+      answers[size] = answer
     end
   end
   if successes == 0 then return end
@@ -2629,10 +2642,15 @@ local function takePage(starter, lane, wanted)
   local added, addedSize = starter.change.added, #starter.change.added
   local draw, number, suffix, tail = starter.draw, starter.count, '.' .. int(lane.number), starter.plainTail
   local leaseHead, lastTimeout, leaseTail = 'p' .. STARTED, '', ''
+  local lastHead, from = '', 0
   while count < wanted do
     local entry = page[at]
-    if not entry or byteAt(entry) ~= 112 then break end
-    local from = byteAt(entry, 2) - LENGTH_ZERO + 3
+    if not entry then break end
+    local head = part(entry, 1, 2)
+    if head ~= lastHead then
+      if byteAt(head) ~= 112 then break end
+      lastHead, from = head, byteAt(head, 2) - LENGTH_ZERO + 3
+    end
     local timeoutMs, id = part(entry, from, from + 11), part(entry, from + 12)
     if timeoutMs ~= lastTimeout then
       lastTimeout, leaseTail = timeoutMs, plainLeaseStart(starter, timeoutMs)
@@ -3055,7 +3073,7 @@ function past.note(id, brought, status)
   note('task.imported', id, attempt > 0 and attempt, brought.actor, brought.reason, brought.data[status])
 end
 end
-redis.register_function{ function_name = 'reprise_251f9ad18a11_claim', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_3980a7cf45fa_claim', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request = parseClaim(2)
 local answer, refused = claim(request)
@@ -3069,7 +3087,7 @@ if request.health then answer[4] = answer[4] .. blockedBy(request) end
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_251f9ad18a11_renew', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_3980a7cf45fa_renew', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local leaseMs = tonumber(ARGV[2])
 local function saveLog(id, attempt, log)
@@ -3100,7 +3118,7 @@ local answers = {}
 for at = 3, #ARGV, 6 do answers[#answers + 1] = renew(at) end
 return answers
 end }
-redis.register_function{ function_name = 'reprise_251f9ad18a11_settle', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_3980a7cf45fa_settle', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local answers = settle(2, #ARGV)
 flushBreakers()
@@ -3111,7 +3129,7 @@ flushLanes()
 flushWake()
 return answers
 end }
-redis.register_function{ function_name = 'reprise_251f9ad18a11_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_3980a7cf45fa_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local claimAt = tonumber(ARGV[2])
 local answers = settle(3, claimAt - 1)
@@ -3128,7 +3146,7 @@ if request.health and claimed then claimed[4] = claimed[4] .. blockedBy(request)
 flushWake()
 return { answers, claimed or { NOW, '', '', '', '' } }
 end }
-redis.register_function{ function_name = 'reprise_251f9ad18a11_submit', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_3980a7cf45fa_submit', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local maxBacklog = tonumber(ARGV[2])
 local classCount = tonumber(ARGV[3])
@@ -3404,15 +3422,15 @@ return answers
 end }`,
 }
 
-export const claimScript: Script = { name: 'reprise_251f9ad18a11_claim', library: hotLibrary, readOnly: false }
-export const renewScript: Script = { name: 'reprise_251f9ad18a11_renew', library: hotLibrary, readOnly: false }
-export const settleScript: Script = { name: 'reprise_251f9ad18a11_settle', library: hotLibrary, readOnly: false }
-export const settleAndClaimScript: Script = { name: 'reprise_251f9ad18a11_settle_and_claim', library: hotLibrary, readOnly: false }
-export const submitScript: Script = { name: 'reprise_251f9ad18a11_submit', library: hotLibrary, readOnly: false }
+export const claimScript: Script = { name: 'reprise_3980a7cf45fa_claim', library: hotLibrary, readOnly: false }
+export const renewScript: Script = { name: 'reprise_3980a7cf45fa_renew', library: hotLibrary, readOnly: false }
+export const settleScript: Script = { name: 'reprise_3980a7cf45fa_settle', library: hotLibrary, readOnly: false }
+export const settleAndClaimScript: Script = { name: 'reprise_3980a7cf45fa_settle_and_claim', library: hotLibrary, readOnly: false }
+export const submitScript: Script = { name: 'reprise_3980a7cf45fa_submit', library: hotLibrary, readOnly: false }
 
 export const gatesLibrary: Library = {
-  name: 'reprise_a180ba74bb98',
-  text: `#!lua name=reprise_a180ba74bb98
+  name: 'reprise_e5210040bbaa',
+  text: `#!lua name=reprise_e5210040bbaa
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -3798,16 +3816,19 @@ local STATE_FIELDS = {
   'parks', 'deferrals', 'retryReason', 'rank', 'since', 'expires', 'retired', 'returned', 'dueAt', 'reason', 'quota', 'at',
   'fingerprint', 'diedOf', 'keyLost', 'notify', 'policy',
 }
+for index = 1, #STATE_FIELDS do STATE_FIELDS[STATE_FIELDS[index]] = ',"' .. STATE_FIELDS[index] .. '":' end
 function stateText(state)
-  local text = string.format('{"status":"%s","attempt":%d,"generation":%d,"before":%d,"failures":%d,"losses":%d',
-    state.status, state.attempt, state.generation, state.before, state.failures, state.losses)
+  local parts, size = { format('{"status":"%s","attempt":%d,"generation":%d,"before":%d,"failures":%d,"losses":%d',
+    state.status, state.attempt, state.generation, state.before, state.failures, state.losses) }, 1
   for _, name in ipairs(STATE_FIELDS) do
     local value = state[name]
     if value ~= nil and value ~= cjson.null then
-      text = text .. ',"' .. name .. '":' .. (type(value) == 'number' and int(value) or cjson.encode(value))
+      parts[size + 1], parts[size + 2] = STATE_FIELDS[name], type(value) == 'number' and int(value) or cjson.encode(value)
+      size = size + 2
     end
   end
-  return text .. '}'
+  parts[size + 1] = '}'
+  return table.concat(parts)
 end
 local function saveState(task)
   call('HSET', taskKey(task.id), 'state', stateText(task.state))
@@ -4030,7 +4051,7 @@ function leaseChange(worker)
   end
   return change
 end
-local LEASE_PADDING = '                    '
+local LEASE_PADDING = '             '
 function leaseStart(timeoutMs, leaseMs, attempt, stage)
   local timeoutAt = now + timeoutMs
   local untilAt = math.min(now + leaseMs, timeoutAt + 5000)
@@ -4672,14 +4693,14 @@ function keepRank(what, scopeName, rank)
   end
 end
 end
-redis.register_function{ function_name = 'reprise_a180ba74bb98_lift', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e5210040bbaa_lift', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 continueLifting()
 flushLanes()
 flushWake()
 return call('HLEN', key('unfinished'))
 end }
-redis.register_function{ function_name = 'reprise_a180ba74bb98_limit', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e5210040bbaa_limit', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -4713,7 +4734,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_a180ba74bb98_pause', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e5210040bbaa_pause', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -4734,7 +4755,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_a180ba74bb98_resume', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e5210040bbaa_resume', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -4753,7 +4774,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_a180ba74bb98_share', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e5210040bbaa_share', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local version, granted, mayKeep, gives, calls = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7] == '1', ARGV[8] == '1', tonumber(ARGV[9])
@@ -4811,7 +4832,7 @@ flushLanes()
 flushWake()
 return { int(version), int(received), int(returned), int(share), int(running), int(called), isFrozen and '1' or '' }
 end }
-redis.register_function{ function_name = 'reprise_a180ba74bb98_share_end', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e5210040bbaa_share_end', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local shareKey = key('quota:' .. scopeName)
@@ -4826,7 +4847,7 @@ flushLanes()
 flushWake()
 return isDone and 1 or 0
 end }
-redis.register_function{ function_name = 'reprise_a180ba74bb98_share_limit', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e5210040bbaa_share_limit', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -4853,17 +4874,17 @@ return remember(ARGV[2], answer)
 end }`,
 }
 
-export const liftScript: Script = { name: 'reprise_a180ba74bb98_lift', library: gatesLibrary, readOnly: false }
-export const limitScript: Script = { name: 'reprise_a180ba74bb98_limit', library: gatesLibrary, readOnly: false }
-export const pauseScript: Script = { name: 'reprise_a180ba74bb98_pause', library: gatesLibrary, readOnly: false }
-export const resumeScript: Script = { name: 'reprise_a180ba74bb98_resume', library: gatesLibrary, readOnly: false }
-export const shareScript: Script = { name: 'reprise_a180ba74bb98_share', library: gatesLibrary, readOnly: false }
-export const shareEndScript: Script = { name: 'reprise_a180ba74bb98_share_end', library: gatesLibrary, readOnly: false }
-export const shareLimitScript: Script = { name: 'reprise_a180ba74bb98_share_limit', library: gatesLibrary, readOnly: false }
+export const liftScript: Script = { name: 'reprise_e5210040bbaa_lift', library: gatesLibrary, readOnly: false }
+export const limitScript: Script = { name: 'reprise_e5210040bbaa_limit', library: gatesLibrary, readOnly: false }
+export const pauseScript: Script = { name: 'reprise_e5210040bbaa_pause', library: gatesLibrary, readOnly: false }
+export const resumeScript: Script = { name: 'reprise_e5210040bbaa_resume', library: gatesLibrary, readOnly: false }
+export const shareScript: Script = { name: 'reprise_e5210040bbaa_share', library: gatesLibrary, readOnly: false }
+export const shareEndScript: Script = { name: 'reprise_e5210040bbaa_share_end', library: gatesLibrary, readOnly: false }
+export const shareLimitScript: Script = { name: 'reprise_e5210040bbaa_share_limit', library: gatesLibrary, readOnly: false }
 
 export const library: Library = {
-  name: 'reprise_f0a614c2de4f',
-  text: `#!lua name=reprise_f0a614c2de4f
+  name: 'reprise_15b638c570e7',
+  text: `#!lua name=reprise_15b638c570e7
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -5249,16 +5270,19 @@ local STATE_FIELDS = {
   'parks', 'deferrals', 'retryReason', 'rank', 'since', 'expires', 'retired', 'returned', 'dueAt', 'reason', 'quota', 'at',
   'fingerprint', 'diedOf', 'keyLost', 'notify', 'policy',
 }
+for index = 1, #STATE_FIELDS do STATE_FIELDS[STATE_FIELDS[index]] = ',"' .. STATE_FIELDS[index] .. '":' end
 function stateText(state)
-  local text = string.format('{"status":"%s","attempt":%d,"generation":%d,"before":%d,"failures":%d,"losses":%d',
-    state.status, state.attempt, state.generation, state.before, state.failures, state.losses)
+  local parts, size = { format('{"status":"%s","attempt":%d,"generation":%d,"before":%d,"failures":%d,"losses":%d',
+    state.status, state.attempt, state.generation, state.before, state.failures, state.losses) }, 1
   for _, name in ipairs(STATE_FIELDS) do
     local value = state[name]
     if value ~= nil and value ~= cjson.null then
-      text = text .. ',"' .. name .. '":' .. (type(value) == 'number' and int(value) or cjson.encode(value))
+      parts[size + 1], parts[size + 2] = STATE_FIELDS[name], type(value) == 'number' and int(value) or cjson.encode(value)
+      size = size + 2
     end
   end
-  return text .. '}'
+  parts[size + 1] = '}'
+  return table.concat(parts)
 end
 function saveState(task)
   call('HSET', taskKey(task.id), 'state', stateText(task.state))
@@ -5609,7 +5633,7 @@ function leaseChange(worker)
   end
   return change
 end
-local LEASE_PADDING = '                    '
+local LEASE_PADDING = '             '
 function leaseStart(timeoutMs, leaseMs, attempt, stage)
   local timeoutAt = now + timeoutMs
   local untilAt = math.min(now + leaseMs, timeoutAt + 5000)
@@ -7043,7 +7067,7 @@ function flushBreakers()
   end
 end
 end
-redis.register_function{ function_name = 'reprise_f0a614c2de4f_assign', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_15b638c570e7_assign', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7087,7 +7111,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_f0a614c2de4f_beat', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_15b638c570e7_beat', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local first = 2
 local report = { worker = ARGV[first + 0], epoch = ARGV[first + 1], inFlight = ARGV[first + 2], queueDepth = ARGV[first + 3], loopLagMs = ARGV[first + 4], memoryBytes = ARGV[first + 5], maxQuietMs = ARGV[first + 6], draining = ARGV[first + 7], outlook = ARGV[first + 8], policyVersion = ARGV[first + 9] }
@@ -7110,7 +7134,7 @@ worker.changed = true
 flushWorkers()
 return 'current'
 end }
-redis.register_function{ function_name = 'reprise_f0a614c2de4f_change', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_15b638c570e7_change', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7294,7 +7318,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_f0a614c2de4f_count_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_15b638c570e7_count_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 2000
 local after = tonumber(ARGV[2])
@@ -7319,7 +7343,7 @@ local answer = { nextAfter }
 for index, sum in ipairs(sums) do answer[index + 1] = int(sum) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_f0a614c2de4f_deregister', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_15b638c570e7_deregister', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local worker = ARGV[2]
 local known = call('HMGET', key('worker:' .. worker), 'epoch', 'version', 'host')
@@ -7337,7 +7361,7 @@ call('ZADD', key('inboxes'), 'XX', '-inf', worker)
 call('DEL', key('listening:' .. worker))
 return (takeOver(worker, ARGV[3], draw(1), '0', 0, 0))
 end }
-redis.register_function{ function_name = 'reprise_f0a614c2de4f_document_put', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_15b638c570e7_document_put', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7372,7 +7396,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_f0a614c2de4f_document_remove', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_15b638c570e7_document_remove', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7389,11 +7413,11 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_f0a614c2de4f_draw_epoch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_15b638c570e7_draw_epoch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 return int(draw(1))
 end }
-redis.register_function{ function_name = 'reprise_f0a614c2de4f_expired', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_15b638c570e7_expired', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local HOLDERS_MAX = 200
 local LANES_MAX = 200
@@ -7485,7 +7509,7 @@ flushLanes()
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_f0a614c2de4f_find_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_15b638c570e7_find_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = {}
 for at = 2, #ARGV do
@@ -7497,7 +7521,7 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_f0a614c2de4f_find_tasks', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_15b638c570e7_find_tasks', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = { int(now) }
 for at = 3, #ARGV do
@@ -7510,7 +7534,7 @@ for at = 3, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_f0a614c2de4f_find_tickets', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_15b638c570e7_find_tickets', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local isBarring = ARGV[2] == '1'
 local answer = {}
@@ -7530,13 +7554,13 @@ for at = 3, #ARGV, 2 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_f0a614c2de4f_find_workers', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_15b638c570e7_find_workers', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = { NOW, '' }
 for at = 2, #ARGV do addWorker(answer, ARGV[at]) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_f0a614c2de4f_hold_keys', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_15b638c570e7_hold_keys', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local answer = { NOW }
 for at = 2, #ARGV, 3 do
@@ -7553,7 +7577,7 @@ for at = 2, #ARGV, 3 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_f0a614c2de4f_idle', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_15b638c570e7_idle', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local channel = ARGV[2]
 local actionCount = tonumber(ARGV[3])
@@ -7583,7 +7607,7 @@ for at = firstPool, #ARGV, 2 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_f0a614c2de4f_journal_append', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_15b638c570e7_journal_append', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7597,7 +7621,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_f0a614c2de4f_journal_from', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_15b638c570e7_journal_from', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local moment = tonumber(ARGV[2])
 local last = tonumber(call('HGET', NUMBERS, 'journal')) or 0
@@ -7615,7 +7639,7 @@ while low < high do
 end
 return int(low - 1)
 end }
-redis.register_function{ function_name = 'reprise_f0a614c2de4f_journal_read', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_15b638c570e7_journal_read', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local numbers = key('journal:' .. ARGV[2])
 local after = tonumber(ARGV[3])
@@ -7638,7 +7662,7 @@ elseif low > 0 then
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_f0a614c2de4f_list_departed', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_15b638c570e7_list_departed', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local departures = key('departures')
 local wanted = tonumber(ARGV[4])
@@ -7659,7 +7683,7 @@ for index = 1, math.min(#ids, wanted) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_f0a614c2de4f_list_documents', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_15b638c570e7_list_documents', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local PAGE_MAX = 100
 local BYTES_MAX = 8388608
@@ -7685,7 +7709,7 @@ while true do
   if #page < PAGE_MAX then return answer end
 end
 end }
-redis.register_function{ function_name = 'reprise_f0a614c2de4f_list_executions', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_15b638c570e7_list_executions', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local id = ARGV[2]
@@ -7713,7 +7737,7 @@ while attempt <= latest do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_f0a614c2de4f_list_groups', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_15b638c570e7_list_groups', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local PAGE_MAX = 100
@@ -7774,7 +7798,7 @@ while true do
   place = place + PAGE_MAX
 end
 end }
-redis.register_function{ function_name = 'reprise_f0a614c2de4f_list_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_15b638c570e7_list_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local after = tonumber(ARGV[2])
@@ -7805,7 +7829,7 @@ for number = after + 1, math.min(last, after + LOOK_MAX) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_f0a614c2de4f_list_launches', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_15b638c570e7_list_launches', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local wanted = tonumber(ARGV[4])
@@ -7832,7 +7856,7 @@ for index, id in ipairs(ids) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_f0a614c2de4f_list_tasks', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_15b638c570e7_list_tasks', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local CHUNKS_MAX = 16
@@ -7982,7 +8006,7 @@ else
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_f0a614c2de4f_list_workers', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_15b638c570e7_list_workers', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local wanted = tonumber(ARGV[3])
 local ids = call('ZRANGE', key('workers'), ARGV[2] == '' and '-' or '(' .. ARGV[2], '+', 'BYLEX', 'LIMIT', 0, wanted + 1)
@@ -7990,13 +8014,13 @@ local answer = { int(now), #ids > wanted and ids[wanted] or '' }
 for index = 1, math.min(#ids, wanted) do addWorker(answer, ids[index]) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_f0a614c2de4f_pass_on', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_15b638c570e7_pass_on', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 stir({ pool = ARGV[2], action = ARGV[3] })
 flushWake()
 return 0
 end }
-redis.register_function{ function_name = 'reprise_f0a614c2de4f_probed', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_15b638c570e7_probed', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -8014,7 +8038,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_f0a614c2de4f_register', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_15b638c570e7_register', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -8041,7 +8065,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_f0a614c2de4f_reserve', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_15b638c570e7_reserve', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local request, id, attempt, maxRetries = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 local worker, workerJson, leaseMs = ARGV[6], ARGV[7], tonumber(ARGV[8])
@@ -8138,7 +8162,7 @@ remember(request, { int(now), token, stateText(task.state) })
 flush()
 return { NOW, '', '', '', '', '\\n' .. token .. '\\n' .. stateText(task.state), id, task.text }
 end }
-redis.register_function{ function_name = 'reprise_f0a614c2de4f_reset_breaker', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_15b638c570e7_reset_breaker', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -8155,7 +8179,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_f0a614c2de4f_retain', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_15b638c570e7_retain', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -8287,7 +8311,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_f0a614c2de4f_retry', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_15b638c570e7_retry', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -8319,7 +8343,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_f0a614c2de4f_series', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_15b638c570e7_series', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local FIELDS_MAX = 10000
 local FIELDS_PER_SCAN = 1000
@@ -8386,7 +8410,7 @@ while true do
   if #minutes < MINUTES_MAX then return answer end
 end
 end }
-redis.register_function{ function_name = 'reprise_f0a614c2de4f_share_slots', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_15b638c570e7_share_slots', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local ledger = key('ledger:' .. scopeName)
@@ -8446,7 +8470,7 @@ end
 call('HSET', ledger, unpack(changes))
 return answer
 end }
-redis.register_function{ function_name = 'reprise_f0a614c2de4f_standings', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_15b638c570e7_standings', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local answer = { NOW }
@@ -8460,7 +8484,7 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_f0a614c2de4f_statuses', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_15b638c570e7_statuses', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local answer = {}
@@ -8474,14 +8498,14 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_f0a614c2de4f_take_over', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_15b638c570e7_take_over', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local worker = ARGV[2]
 local bound, cursor, taken, epoch = string.match(call('HGET', key('takeovers'), worker) or '', '^(%d+) (%d+) (%d+) (%d+)$')
 if not bound then return { 1, 0 } end
 return { takeOver(worker, ARGV[3], tonumber(bound), cursor, tonumber(taken), tonumber(epoch)) }
 end }
-redis.register_function{ function_name = 'reprise_f0a614c2de4f_tenant_figures', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_15b638c570e7_tenant_figures', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 2000
 local after = tonumber(ARGV[2])
@@ -8514,7 +8538,7 @@ for _, sum in ipairs(places) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_f0a614c2de4f_vouch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_15b638c570e7_vouch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local VOUCH_MAX = 500
 local first = 2
@@ -8537,7 +8561,7 @@ for index = 1, #reply[2], 2 do
 end
 return { reply[1], renewed }
 end }
-redis.register_function{ function_name = 'reprise_f0a614c2de4f_watch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_15b638c570e7_watch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local ENDS = { succeeded = true, dead = true, discarded = true, cancelled = true }
 local answer = ''
@@ -8556,7 +8580,7 @@ for at = 3, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_f0a614c2de4f_witness', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_15b638c570e7_witness', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -8575,52 +8599,52 @@ return remember(ARGV[2], answer)
 end }`,
 }
 
-export const assignScript: Script = { name: 'reprise_f0a614c2de4f_assign', library: library, readOnly: false }
-export const beatScript: Script = { name: 'reprise_f0a614c2de4f_beat', library: library, readOnly: false }
-export const changeScript: Script = { name: 'reprise_f0a614c2de4f_change', library: library, readOnly: false }
-export const countLanesScript: Script = { name: 'reprise_f0a614c2de4f_count_lanes', library: library, readOnly: true }
-export const deregisterScript: Script = { name: 'reprise_f0a614c2de4f_deregister', library: library, readOnly: false }
-export const documentPutScript: Script = { name: 'reprise_f0a614c2de4f_document_put', library: library, readOnly: false }
-export const documentRemoveScript: Script = { name: 'reprise_f0a614c2de4f_document_remove', library: library, readOnly: false }
-export const drawEpochScript: Script = { name: 'reprise_f0a614c2de4f_draw_epoch', library: library, readOnly: false }
-export const expiredScript: Script = { name: 'reprise_f0a614c2de4f_expired', library: library, readOnly: false }
-export const findLanesScript: Script = { name: 'reprise_f0a614c2de4f_find_lanes', library: library, readOnly: true }
-export const findTasksScript: Script = { name: 'reprise_f0a614c2de4f_find_tasks', library: library, readOnly: true }
-export const findTicketsScript: Script = { name: 'reprise_f0a614c2de4f_find_tickets', library: library, readOnly: false }
-export const findWorkersScript: Script = { name: 'reprise_f0a614c2de4f_find_workers', library: library, readOnly: true }
-export const holdKeysScript: Script = { name: 'reprise_f0a614c2de4f_hold_keys', library: library, readOnly: false }
-export const idleScript: Script = { name: 'reprise_f0a614c2de4f_idle', library: library, readOnly: false }
-export const journalAppendScript: Script = { name: 'reprise_f0a614c2de4f_journal_append', library: library, readOnly: false }
-export const journalFromScript: Script = { name: 'reprise_f0a614c2de4f_journal_from', library: library, readOnly: true }
-export const journalReadScript: Script = { name: 'reprise_f0a614c2de4f_journal_read', library: library, readOnly: true }
-export const listDepartedScript: Script = { name: 'reprise_f0a614c2de4f_list_departed', library: library, readOnly: true }
-export const listDocumentsScript: Script = { name: 'reprise_f0a614c2de4f_list_documents', library: library, readOnly: true }
-export const listExecutionsScript: Script = { name: 'reprise_f0a614c2de4f_list_executions', library: library, readOnly: true }
-export const listGroupsScript: Script = { name: 'reprise_f0a614c2de4f_list_groups', library: library, readOnly: true }
-export const listLanesScript: Script = { name: 'reprise_f0a614c2de4f_list_lanes', library: library, readOnly: true }
-export const listLaunchesScript: Script = { name: 'reprise_f0a614c2de4f_list_launches', library: library, readOnly: true }
-export const listTasksScript: Script = { name: 'reprise_f0a614c2de4f_list_tasks', library: library, readOnly: true }
-export const listWorkersScript: Script = { name: 'reprise_f0a614c2de4f_list_workers', library: library, readOnly: true }
-export const passOnScript: Script = { name: 'reprise_f0a614c2de4f_pass_on', library: library, readOnly: false }
-export const probedScript: Script = { name: 'reprise_f0a614c2de4f_probed', library: library, readOnly: false }
-export const registerScript: Script = { name: 'reprise_f0a614c2de4f_register', library: library, readOnly: false }
-export const reserveScript: Script = { name: 'reprise_f0a614c2de4f_reserve', library: library, readOnly: false }
-export const resetBreakerScript: Script = { name: 'reprise_f0a614c2de4f_reset_breaker', library: library, readOnly: false }
-export const retainScript: Script = { name: 'reprise_f0a614c2de4f_retain', library: library, readOnly: false }
-export const retryScript: Script = { name: 'reprise_f0a614c2de4f_retry', library: library, readOnly: false }
-export const seriesScript: Script = { name: 'reprise_f0a614c2de4f_series', library: library, readOnly: true }
-export const shareSlotsScript: Script = { name: 'reprise_f0a614c2de4f_share_slots', library: library, readOnly: false }
-export const standingsScript: Script = { name: 'reprise_f0a614c2de4f_standings', library: library, readOnly: true }
-export const statusesScript: Script = { name: 'reprise_f0a614c2de4f_statuses', library: library, readOnly: true }
-export const takeOverScript: Script = { name: 'reprise_f0a614c2de4f_take_over', library: library, readOnly: false }
-export const tenantFiguresScript: Script = { name: 'reprise_f0a614c2de4f_tenant_figures', library: library, readOnly: true }
-export const vouchScript: Script = { name: 'reprise_f0a614c2de4f_vouch', library: library, readOnly: false }
-export const watchScript: Script = { name: 'reprise_f0a614c2de4f_watch', library: library, readOnly: false }
-export const witnessScript: Script = { name: 'reprise_f0a614c2de4f_witness', library: library, readOnly: false }
+export const assignScript: Script = { name: 'reprise_15b638c570e7_assign', library: library, readOnly: false }
+export const beatScript: Script = { name: 'reprise_15b638c570e7_beat', library: library, readOnly: false }
+export const changeScript: Script = { name: 'reprise_15b638c570e7_change', library: library, readOnly: false }
+export const countLanesScript: Script = { name: 'reprise_15b638c570e7_count_lanes', library: library, readOnly: true }
+export const deregisterScript: Script = { name: 'reprise_15b638c570e7_deregister', library: library, readOnly: false }
+export const documentPutScript: Script = { name: 'reprise_15b638c570e7_document_put', library: library, readOnly: false }
+export const documentRemoveScript: Script = { name: 'reprise_15b638c570e7_document_remove', library: library, readOnly: false }
+export const drawEpochScript: Script = { name: 'reprise_15b638c570e7_draw_epoch', library: library, readOnly: false }
+export const expiredScript: Script = { name: 'reprise_15b638c570e7_expired', library: library, readOnly: false }
+export const findLanesScript: Script = { name: 'reprise_15b638c570e7_find_lanes', library: library, readOnly: true }
+export const findTasksScript: Script = { name: 'reprise_15b638c570e7_find_tasks', library: library, readOnly: true }
+export const findTicketsScript: Script = { name: 'reprise_15b638c570e7_find_tickets', library: library, readOnly: false }
+export const findWorkersScript: Script = { name: 'reprise_15b638c570e7_find_workers', library: library, readOnly: true }
+export const holdKeysScript: Script = { name: 'reprise_15b638c570e7_hold_keys', library: library, readOnly: false }
+export const idleScript: Script = { name: 'reprise_15b638c570e7_idle', library: library, readOnly: false }
+export const journalAppendScript: Script = { name: 'reprise_15b638c570e7_journal_append', library: library, readOnly: false }
+export const journalFromScript: Script = { name: 'reprise_15b638c570e7_journal_from', library: library, readOnly: true }
+export const journalReadScript: Script = { name: 'reprise_15b638c570e7_journal_read', library: library, readOnly: true }
+export const listDepartedScript: Script = { name: 'reprise_15b638c570e7_list_departed', library: library, readOnly: true }
+export const listDocumentsScript: Script = { name: 'reprise_15b638c570e7_list_documents', library: library, readOnly: true }
+export const listExecutionsScript: Script = { name: 'reprise_15b638c570e7_list_executions', library: library, readOnly: true }
+export const listGroupsScript: Script = { name: 'reprise_15b638c570e7_list_groups', library: library, readOnly: true }
+export const listLanesScript: Script = { name: 'reprise_15b638c570e7_list_lanes', library: library, readOnly: true }
+export const listLaunchesScript: Script = { name: 'reprise_15b638c570e7_list_launches', library: library, readOnly: true }
+export const listTasksScript: Script = { name: 'reprise_15b638c570e7_list_tasks', library: library, readOnly: true }
+export const listWorkersScript: Script = { name: 'reprise_15b638c570e7_list_workers', library: library, readOnly: true }
+export const passOnScript: Script = { name: 'reprise_15b638c570e7_pass_on', library: library, readOnly: false }
+export const probedScript: Script = { name: 'reprise_15b638c570e7_probed', library: library, readOnly: false }
+export const registerScript: Script = { name: 'reprise_15b638c570e7_register', library: library, readOnly: false }
+export const reserveScript: Script = { name: 'reprise_15b638c570e7_reserve', library: library, readOnly: false }
+export const resetBreakerScript: Script = { name: 'reprise_15b638c570e7_reset_breaker', library: library, readOnly: false }
+export const retainScript: Script = { name: 'reprise_15b638c570e7_retain', library: library, readOnly: false }
+export const retryScript: Script = { name: 'reprise_15b638c570e7_retry', library: library, readOnly: false }
+export const seriesScript: Script = { name: 'reprise_15b638c570e7_series', library: library, readOnly: true }
+export const shareSlotsScript: Script = { name: 'reprise_15b638c570e7_share_slots', library: library, readOnly: false }
+export const standingsScript: Script = { name: 'reprise_15b638c570e7_standings', library: library, readOnly: true }
+export const statusesScript: Script = { name: 'reprise_15b638c570e7_statuses', library: library, readOnly: true }
+export const takeOverScript: Script = { name: 'reprise_15b638c570e7_take_over', library: library, readOnly: false }
+export const tenantFiguresScript: Script = { name: 'reprise_15b638c570e7_tenant_figures', library: library, readOnly: true }
+export const vouchScript: Script = { name: 'reprise_15b638c570e7_vouch', library: library, readOnly: false }
+export const watchScript: Script = { name: 'reprise_15b638c570e7_watch', library: library, readOnly: false }
+export const witnessScript: Script = { name: 'reprise_15b638c570e7_witness', library: library, readOnly: false }
 
 export const inspectLibrary: Library = {
-  name: 'reprise_99918aafe836',
-  text: `#!lua name=reprise_99918aafe836
+  name: 'reprise_82de3a7620dc',
+  text: `#!lua name=reprise_82de3a7620dc
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -9006,16 +9030,19 @@ local STATE_FIELDS = {
   'parks', 'deferrals', 'retryReason', 'rank', 'since', 'expires', 'retired', 'returned', 'dueAt', 'reason', 'quota', 'at',
   'fingerprint', 'diedOf', 'keyLost', 'notify', 'policy',
 }
+for index = 1, #STATE_FIELDS do STATE_FIELDS[STATE_FIELDS[index]] = ',"' .. STATE_FIELDS[index] .. '":' end
 function stateText(state)
-  local text = string.format('{"status":"%s","attempt":%d,"generation":%d,"before":%d,"failures":%d,"losses":%d',
-    state.status, state.attempt, state.generation, state.before, state.failures, state.losses)
+  local parts, size = { format('{"status":"%s","attempt":%d,"generation":%d,"before":%d,"failures":%d,"losses":%d',
+    state.status, state.attempt, state.generation, state.before, state.failures, state.losses) }, 1
   for _, name in ipairs(STATE_FIELDS) do
     local value = state[name]
     if value ~= nil and value ~= cjson.null then
-      text = text .. ',"' .. name .. '":' .. (type(value) == 'number' and int(value) or cjson.encode(value))
+      parts[size + 1], parts[size + 2] = STATE_FIELDS[name], type(value) == 'number' and int(value) or cjson.encode(value)
+      size = size + 2
     end
   end
-  return text .. '}'
+  parts[size + 1] = '}'
+  return table.concat(parts)
 end
 function saveState(task)
   call('HSET', taskKey(task.id), 'state', stateText(task.state))
@@ -9367,7 +9394,7 @@ function leaseChange(worker)
   end
   return change
 end
-local LEASE_PADDING = '                    '
+local LEASE_PADDING = '             '
 function leaseStart(timeoutMs, leaseMs, attempt, stage)
   local timeoutAt = now + timeoutMs
   local untilAt = math.min(now + leaseMs, timeoutAt + 5000)
@@ -9801,7 +9828,7 @@ function inspected(goOnAt, unchecked)
   return found, repairs > 0
 end
 end
-redis.register_function{ function_name = 'reprise_99918aafe836_inspect_counts', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_82de3a7620dc_inspect_counts', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -10041,7 +10068,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_99918aafe836_inspect_delays', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_82de3a7620dc_inspect_delays', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -10089,7 +10116,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_99918aafe836_inspect_expiries', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_82de3a7620dc_inspect_expiries', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -10132,7 +10159,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_99918aafe836_inspect_groups', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_82de3a7620dc_inspect_groups', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -10180,7 +10207,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_99918aafe836_inspect_keys', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_82de3a7620dc_inspect_keys', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -10202,7 +10229,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_99918aafe836_inspect_leases', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_82de3a7620dc_inspect_leases', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -10321,7 +10348,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_99918aafe836_inspect_queues', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_82de3a7620dc_inspect_queues', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -10431,7 +10458,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_99918aafe836_inspect_tasks', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_82de3a7620dc_inspect_tasks', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -10661,11 +10688,11 @@ return remember(ARGV[2], answer)
 end }`,
 }
 
-export const inspectCountsScript: Script = { name: 'reprise_99918aafe836_inspect_counts', library: inspectLibrary, readOnly: false }
-export const inspectDelaysScript: Script = { name: 'reprise_99918aafe836_inspect_delays', library: inspectLibrary, readOnly: false }
-export const inspectExpiriesScript: Script = { name: 'reprise_99918aafe836_inspect_expiries', library: inspectLibrary, readOnly: false }
-export const inspectGroupsScript: Script = { name: 'reprise_99918aafe836_inspect_groups', library: inspectLibrary, readOnly: false }
-export const inspectKeysScript: Script = { name: 'reprise_99918aafe836_inspect_keys', library: inspectLibrary, readOnly: false }
-export const inspectLeasesScript: Script = { name: 'reprise_99918aafe836_inspect_leases', library: inspectLibrary, readOnly: false }
-export const inspectQueuesScript: Script = { name: 'reprise_99918aafe836_inspect_queues', library: inspectLibrary, readOnly: false }
-export const inspectTasksScript: Script = { name: 'reprise_99918aafe836_inspect_tasks', library: inspectLibrary, readOnly: false }
+export const inspectCountsScript: Script = { name: 'reprise_82de3a7620dc_inspect_counts', library: inspectLibrary, readOnly: false }
+export const inspectDelaysScript: Script = { name: 'reprise_82de3a7620dc_inspect_delays', library: inspectLibrary, readOnly: false }
+export const inspectExpiriesScript: Script = { name: 'reprise_82de3a7620dc_inspect_expiries', library: inspectLibrary, readOnly: false }
+export const inspectGroupsScript: Script = { name: 'reprise_82de3a7620dc_inspect_groups', library: inspectLibrary, readOnly: false }
+export const inspectKeysScript: Script = { name: 'reprise_82de3a7620dc_inspect_keys', library: inspectLibrary, readOnly: false }
+export const inspectLeasesScript: Script = { name: 'reprise_82de3a7620dc_inspect_leases', library: inspectLibrary, readOnly: false }
+export const inspectQueuesScript: Script = { name: 'reprise_82de3a7620dc_inspect_queues', library: inspectLibrary, readOnly: false }
+export const inspectTasksScript: Script = { name: 'reprise_82de3a7620dc_inspect_tasks', library: inspectLibrary, readOnly: false }

@@ -82,7 +82,7 @@ export function settlementArguments(settlements: readonly Settlement[], position
     if (token.origin !== origin) {
       origin = token.origin
       draw = null
-      args.push(...ordered(SETTLE_FROM, { kind: 'from', worker: token.worker, lane: token.lane }))
+      args.push(...ordered(SETTLE_FROM, { kind: 'from', ...claimantOf(origin) }))
     }
     if (settlement.kind === 'succeeded' && settlement.result === null && ref.attempt === 1 && token.draw !== '') {
       if (token.draw !== draw) {
@@ -127,18 +127,29 @@ interface Token {
   readonly draw: string
   /** In its draw, with a '-' before it. */
   readonly number: string
-  readonly lane: string
-  readonly worker: string
   /** Lane and worker. */
   readonly origin: string
 }
 
-const TOKEN = /^(?<draw>\d+)(?<number>-\d+)\.(?<origin>(?<lane>\d+)\.(?<worker>.*))$/s
+const TOKEN = /^\d+-\d+\.\d+\./
+const FOREIGN_ORIGIN = '0.'
 
 /** A token is '<draw>-<number>.<lane>.<worker>'. One that we did not make holds no lease. */
 function splitToken(token: string): Token {
-  const { draw = '', number = '', lane = '0', worker = '', origin = ' ' } = TOKEN.exec(token)?.groups ?? {}
-  return { text: draw === '' ? token : `${draw}${number}.${lane}`, draw, number, lane, worker, origin }
+  if (!TOKEN.test(token)) return { text: token, draw: '', number: '', origin: FOREIGN_ORIGIN }
+  const dash = token.indexOf('-')
+  const dot = token.indexOf('.', dash)
+  return {
+    text: token.slice(0, token.indexOf('.', dot + 1)),
+    draw: token.slice(0, dash),
+    number: token.slice(dash, dot),
+    origin: token.slice(dot + 1),
+  }
+}
+
+function claimantOf(origin: string): { readonly lane: string; readonly worker: string } {
+  const dot = origin.indexOf('.')
+  return { lane: origin.slice(0, dot), worker: origin.slice(dot + 1) }
 }
 
 type Ending = Readonly<Record<Exclude<(typeof ENDING)[number], 'blames'>, string>>
@@ -192,12 +203,18 @@ function failedArguments(
 const SUCCEEDED: Settled = { result: { outcome: 'settled', status: 'succeeded', repeated: false }, isSeen: true }
 
 export function settledOf(answers: readonly Reply[]): Settled[] {
-  return answers.map((answer) => {
-    if (answer === 1) return SUCCEEDED
-    const [outcome, detail, mark] = String(answer).split(' ')
-    const isSeen = mark === undefined
-    if (outcome === 'superseded') return { result: { outcome, because: detail as SupersededBecause }, isSeen }
-    const repeated = outcome === 'repeated'
-    return { result: { outcome: 'settled', status: detail as TaskStatus, repeated }, isSeen }
-  })
+  const settled: Settled[] = []
+  for (const answer of answers) {
+    if (typeof answer === 'number') for (let left = answer; left > 0; left--) settled.push(SUCCEEDED)
+    else settled.push(settledAs(String(answer)))
+  }
+  return settled
+}
+
+function settledAs(answer: string): Settled {
+  const [outcome, detail, mark] = answer.split(' ')
+  const isSeen = mark === undefined
+  if (outcome === 'superseded') return { result: { outcome, because: detail as SupersededBecause }, isSeen }
+  const repeated = outcome === 'repeated'
+  return { result: { outcome: 'settled', status: detail as TaskStatus, repeated }, isSeen }
 }

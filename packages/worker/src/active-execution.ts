@@ -11,6 +11,7 @@ import {
   type FailureReason,
   failed,
   formatDuration,
+  type HandlerScope,
   isSuspect,
   type JsonText,
   type Judgement,
@@ -43,6 +44,9 @@ export interface ExecutionOwner {
   readonly policies: PolicySource
   /** It has ended; its settlement must reach the store, or is null if the store knows better already. */
   ended(execution: ActiveExecution): void
+  /** Its handler waits for results of other tasks; and does so no more. */
+  handlerAwaits(): void
+  handlerGoesOn(): void
   /** Its handler has told something that the store does not have yet. */
   hasNews(execution: ActiveExecution): void
   /** The handler of an execution that had ended before has come to rest. */
@@ -62,7 +66,7 @@ export interface ClaimMoments {
   readonly mark: Mark
 }
 
-export class ActiveExecution {
+export class ActiveExecution implements HandlerScope {
   readonly claimed: Claimed
   /** When the claim came back, and when the attempt must end: on this process's monotonic clock. */
   readonly receivedAt: number
@@ -82,6 +86,8 @@ export class ActiveExecution {
   #log: KeptLog | null = null
   #controller: AbortController | null = null
   #abortReason: Error | null = null
+  /** Results of other tasks that its handler waits for. */
+  #awaited = 0
 
   constructor(claimed: Claimed, { receivedAt, leaseEndsAt, mark }: ClaimMoments, owner: ExecutionOwner) {
     this.claimed = claimed
@@ -224,6 +230,13 @@ export class ActiveExecution {
     const share = fraction === null || Number.isNaN(fraction) ? null : Math.min(Math.max(fraction, 0), 1)
     this.#progress = { fraction: share, note: note === undefined ? null : cut(String(note), NOTE_LENGTH_MAX) }
     if (!this.ended) this.#owner.hasNews(this)
+  }
+
+  awaits(): () => void {
+    if (this.#awaited++ === 0) this.#owner.handlerAwaits()
+    return () => {
+      if (--this.#awaited === 0) this.#owner.handlerGoesOn()
+    }
   }
 
   /** A line of its handler's log, kept with the attempt. */

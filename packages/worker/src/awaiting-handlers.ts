@@ -1,10 +1,7 @@
 // Counts the handlers that wait for results of other tasks, and warns when they have all slots: if the tasks they wait for
 // need this worker, none of them can start, and nothing moves until the handlers time out.
 
-import { AsyncLocalStorage } from 'node:async_hooks'
-import { type HandlerScope, type Logger, provideHandlers } from '@reprise/core'
-
-const running = new AsyncLocalStorage<HandlerScope>()
+import type { Logger } from '@reprise/core'
 
 export class AwaitingHandlers {
   readonly #concurrency: number
@@ -15,22 +12,10 @@ export class AwaitingHandlers {
   constructor(concurrency: number, log: Logger) {
     this.#concurrency = concurrency
     this.#log = log
-    provideHandlers(() => running.getStore() ?? null)
   }
 
-  /** Runs one handler. */
-  run(handler: () => Promise<void>): Promise<void> {
-    let results = 0
-    const awaits = (): (() => void) => {
-      if (results++ === 0) this.#begun()
-      return () => {
-        if (--results === 0) this.#ended()
-      }
-    }
-    return running.run({ awaits }, handler)
-  }
-
-  #begun(): void {
+  /** A handler waits for the first of its results. */
+  begun(): void {
     this.#awaiting++
     if (this.#awaiting < this.#concurrency || this.#isTold) return
     this.#isTold = true
@@ -40,8 +25,8 @@ export class AwaitingHandlers {
     )
   }
 
-  /** Told again once it was well in between: when half of the slots were free of it. */
-  #ended(): void {
+  /** It waits for none any more. Told again once it was well in between: when half of the slots were free of it. */
+  ended(): void {
     this.#awaiting--
     if (this.#awaiting <= this.#concurrency / 2) this.#isTold = false
   }

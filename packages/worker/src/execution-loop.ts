@@ -16,6 +16,7 @@ import {
   type Logger,
   type Mark,
   type PolicySource,
+  provideHandlers,
   type Random,
   type Settlement,
   type SettleResult,
@@ -32,6 +33,7 @@ import { IdleAnswers } from './idle-answers.ts'
 import { runExecution } from './pipeline.ts'
 import { isRefusal } from './refusals.ts'
 import { bringLastLines } from './renewal.ts'
+import { ExecutionScopes, executionNow } from './running-now.ts'
 import type { SettlementLog } from './settlement-log.ts'
 import type { WorkerStore } from './store/worker-store.ts'
 import { Suspects } from './suspects.ts'
@@ -89,6 +91,7 @@ export class ExecutionLoop implements ExecutionOwner {
   /** What one trip carries at the most, each way: trips that are under way together share the room between them. */
   readonly #share: number
   readonly #deadlines: DeadlineWatch
+  readonly #scopes = new ExecutionScopes()
   readonly #awaiting: AwaitingHandlers
   readonly #suspects: Suspects
   readonly #idleWaiters = new Set<() => void>()
@@ -114,6 +117,7 @@ export class ExecutionLoop implements ExecutionOwner {
     this.policies = options.policies
     this.#deadlines = new DeadlineWatch(options.clock, this.active)
     this.#awaiting = new AwaitingHandlers(options.concurrency, options.log)
+    provideHandlers(executionNow)
     this.#suspects = new Suspects({ clock: options.clock, active: this.active, wake: () => this.#wakeUp.call() })
   }
 
@@ -187,6 +191,14 @@ export class ExecutionLoop implements ExecutionOwner {
 
   leaseEnd(endsAt: number): number {
     return this.#options.leaseEnd(endsAt)
+  }
+
+  handlerAwaits(): void {
+    this.#awaiting.begun()
+  }
+
+  handlerGoesOn(): void {
+    this.#awaiting.ended()
   }
 
   hasNews(execution: ActiveExecution): void {
@@ -318,7 +330,7 @@ export class ExecutionLoop implements ExecutionOwner {
       }
       this.active.add(execution)
       this.#deadlines.watch(execution)
-      void this.#awaiting.run(() => runExecution(execution, actions, handlerLog))
+      void this.#scopes.run(execution, () => runExecution(execution, actions, handlerLog))
     }
     this.#options.onStarted()
   }

@@ -17,11 +17,10 @@ import type { ActionRegistry, RunnableAction } from './action-registry.ts'
 import type { ActiveExecution } from './active-execution.ts'
 import { HandlerContext } from './handler-context.ts'
 import { inAttempt } from './tracing.ts'
-import { asRunning } from './vouching/running-now.ts'
 
 /** Never rejects: it ends the execution one way or the other. */
 export function runExecution(execution: ActiveExecution, actions: ActionRegistry, log: Logger): Promise<void> {
-  return asRunning(execution, () => inAttempt(execution, () => runSteps(execution, actions, log)))
+  return inAttempt(execution, () => runSteps(execution, actions, log))
 }
 
 async function runSteps(execution: ActiveExecution, actions: ActionRegistry, log: Logger): Promise<void> {

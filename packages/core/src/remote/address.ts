@@ -8,16 +8,16 @@ export type QueryValue = string | number | boolean | undefined
 /** The address without what would not belong there; `InvalidError` for what is none. It is not repeated: it may hold secrets. */
 export function serverAddress(url: string): URL {
   if (typeof url !== 'string' || !URL.canParse(url)) {
-    throw new InvalidError('The url is not an address. Write it as in https://reprise.example.com.')
+    throw new InvalidError('The url is not an address. Write it as https://reprise.example.com.')
   }
   const address = new URL(url)
   if (address.protocol !== 'http:' && address.protocol !== 'https:') {
-    throw new InvalidError('The url must begin with http:// or https://. For a store, use the option engine instead.')
+    throw new InvalidError('The url must begin with http:// or https://. For a store, use the option engine.')
   }
-  if (address.username !== '' || address.password !== '') {
+  if (address.username + address.password !== '') {
     throw new InvalidError('The url must not contain a name or password. Give the token as the option token.')
   }
-  if (address.search !== '' || address.hash !== '') {
+  if (address.search + address.hash !== '') {
     throw new InvalidError('The url must end with the path of the server: no ? and no #.')
   }
   return address

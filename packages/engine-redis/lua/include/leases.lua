@@ -26,7 +26,7 @@ local function leaseChange(worker)
 end
 
 -- Redis keeps a hash of short values as a list, which is slow to search; one value above 64 bytes makes it a table.
-local LEASE_PADDING = '                    '
+local LEASE_PADDING = '             '
 
 -- The part of a lease that starts now which follows its token.
 local function leaseStart(timeoutMs, leaseMs, attempt, stage)

@@ -8,6 +8,7 @@ local PAST_MAX = 500
 -- What nobody has counted in for so long, beyond its windows, goes.
 local KEPT_MS = 3600000
 
+-- By name; and what is stored of the attempts that a lane started, by lane.
 local quotas
 
 atBegin(function()
@@ -40,11 +41,19 @@ local function takenIn(quota, window)
   return taken
 end
 
--- Attempts that started in a lane in this minute or in the one before, whichever had more.
+-- Attempts that started in a lane in this minute or in the one before, whichever had more. What is stored stays as it is until the
+-- end of the call, which may ask for each of many failures.
 local function startedLately(lane)
-  local field = int(lane.number) .. ':started'
-  local this = (tonumber(call('HGET', key('series:' .. int(MINUTE)), field)) or 0) + (lane.tally.started or 0)
-  return math.max(this, tonumber(call('HGET', key('series:' .. int(MINUTE - SERIES_STEP_MS)), field)) or 0)
+  local stored = quotas[lane]
+  if not stored then
+    local field = int(lane.number) .. ':started'
+    stored = {
+      this = tonumber(call('HGET', key('series:' .. int(MINUTE)), field)) or 0,
+      before = tonumber(call('HGET', key('series:' .. int(MINUTE - SERIES_STEP_MS)), field)) or 0,
+    }
+    quotas[lane] = stored
+  end
+  return math.max(stored.this + (lane.tally.started or 0), stored.before)
 end
 
 -- A new window is listed, and some that are past go: more than one comes, so that they don't gather.

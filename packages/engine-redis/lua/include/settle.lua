@@ -6,9 +6,9 @@
 --     be gone, so that the lease may still run
 -- ENDING is how an attempt ended badly: decision is 'retry' or 'dead', tail that of the record, blames '1' if the failure blames the
 -- worker, quota the retry quota ('' for none, see quotas.lua). `breakers` is how many breakers a failure counts for; if there are
--- any, OUTAGE follows (the decision to park), then a BREAKER_REF for each, with its settings in JSON. Answers per settlement: 1 for
--- succeeded, else 'settled <status>' with ' unseen' behind it if it says nothing about anybody's health, 'repeated <status>' or
--- 'superseded <why>'.
+-- any, OUTAGE follows (the decision to park), then a BREAKER_REF for each, with its settings in JSON. Answers in their order: a
+-- number for so many in a row that succeeded, else per settlement 'settled <status>' with ' unseen' behind it if it says nothing about
+-- anybody's health, 'repeated <status>' or 'superseded <why>'.
 
 local workerParts
 
@@ -183,7 +183,7 @@ local function settleBadEnd(id, attempt, worker, ending, stage, outage, startedA
   endRunning(task, worker, startedAt)
   if outage and tellFailure(outage.refs, task.lane, startedAt) then parkInstead(ending, outage) end
   placeEnding(ending, task.lane)
-  local record = call('HGET', taskKey(id), int(attempt))
+  local record = attempt == 1 and task.first or call('HGET', taskKey(id), int(attempt))
   ending.actor = ending.kind == 'lost' and ACTORS.sweep or ACTORS.worker .. worker
   local isSeen = stage ~= STAGE_LETTERS.launch and not (ending.kind == 'lost' and beganAnew(worker, startedAt))
   if isSeen and ending.kind == 'failed' then progressed(worker) end
@@ -266,8 +266,8 @@ local function leasesNamed(at, last)
       list = ids[worker] or {}
       ids[worker] = list
     elseif kind == 'done' then
-      local size = #list
-      for index = 1, tonumber(ARGV[at + SETTLE_DONE_AT.count]) do list[size + index] = ARGV[at + SETTLE_DONE_AT.count + index * 2 - 1] end
+      local args, size, before = ARGV, #list, at + SETTLE_DONE_AT.count - 1
+      for index = 1, tonumber(args[before + 1]) do list[size + index] = args[before + index * 2] end
     elseif kind ~= 'expired' then
       list[#list + 1] = ARGV[at + SETTLE_LOST_AT.id]
     end
@@ -316,53 +316,53 @@ local function settleLease(at, kind, origin)
   return settleBadEnd(id, tonumber(attempt), origin.worker, parseEnding(at + SETTLE_LOST_AT.decision, kind), stage, outage, startedAt)
 end
 
--- A task of a 'done' that is not plain, whose start has fewer digits than is usual, whose worker is not known any more, or whose
--- breakers are not all closed.
-local function settleOddly(id, token, lease, origin)
-  if isUnbegun(lease) then return supersede('succeeded', id, 1, 'replaced', true) end
-  origin.leases[id] = false
-  return succeed(id, '1', token, lease, origin, '')
-end
-
-local SUCCESS_HEAD = '{"status":"succeeded","attempt":1,"token":"'
-
--- The tasks of a 'done': nearly all there are, on a good day. It is succeed() for a plain task, written out.
+-- The tasks of a 'done': nearly all there are, on a good day. It is succeed() for a plain task, written out, unless the start has
+-- fewer digits than is usual, the worker is not known any more, or its breakers are not all closed.
 local function settleDone(at, origin, answers)
   local args, leases, worker = ARGV, origin.leases, origin.worker
-  local draw, suffix = args[at + SETTLE_DONE_AT.draw], '.' .. origin.laneText
+  local find, draw, suffix = string.find, args[at + SETTLE_DONE_AT.draw], '.' .. origin.laneText
   local first = at + #SETTLE_DONE
-  -- All tasks of a draw started at the same moment.
-  local written = leases[args[first]] and workerPartAt(worker, tonumber(part(leases[args[first]], 2, 14)))
-  local before, after = written and written.before, written and written.after
+  -- All tasks of a draw started at the same moment, so that plain leases and records differ in nothing but their tokens.
+  local start = leases[args[first]] and part(leases[args[first]], 2, 14)
+  local written = start and byteAt(start) ~= ZERO and workerPartAt(worker, tonumber(start))
+  local leaseHead = written and PLAIN .. start .. ' '
+  local recordHead, recordTail = '{"status":"succeeded","attempt":1,"token":"', written and written.before .. start .. written.after
   local removed = leaseChange(worker).removed
-  local removedSize, size, successes = #removed, #answers, 0
+  local removedSize, size, successes, inRow = #removed, #answers, 0, 0
   local isWatched, hasBreakers = exists('watched'), exists('breakers')
   local lane, isTold
   for index = first, first + 2 * tonumber(args[at + SETTLE_DONE_AT.count]) - 1, 2 do
     local id = args[index]
     local token = draw .. args[index + 1] .. suffix
     local lease = leases[id]
-    size = size + 1
-    if not lease or not isLease(lease, '1', token) then
-      answers[size] = refuseLease('succeeded', id, 1, token)
+    local isPlain = lease and leaseHead and find(lease, leaseHead .. token .. ' ', 1, true) == 1
+    local isHeld = isPlain or lease and isLease(lease, '1', token)
+    local answer = 1
+    -- Not before a lease has shown that the lane is the right one. Breakers that are not closed hear of each success.
+    if isHeld and not lane then
+      lane = laneNumbered(tonumber(origin.laneText))
+      isTold = hasBreakers and not select(2, breakersOn(lane))
+    end
+    if not isHeld then
+      answer = refuseLease('succeeded', id, 1, token)
+    elseif isTold or not isPlain then
+      leases[id] = isUnbegun(lease) and lease
+      answer = leases[id] and supersede('succeeded', id, 1, 'replaced', true) or succeed(id, '1', token, lease, origin, '')
+      removedSize = #removed
     else
-      -- Not before a lease has shown that the lane is the right one. Breakers that are not closed hear of each success.
-      if not lane then
-        lane = laneNumbered(tonumber(origin.laneText))
-        isTold = hasBreakers and not select(2, breakersOn(lane))
-      end
-      if isTold or not written or byteAt(lease) ~= PLAIN_BYTE or byteAt(lease, 2) == ZERO then
-        answers[size] = settleOddly(id, token, lease, origin)
-        removedSize = #removed
-      else
-        leases[id] = false
-        call('HSET', TASK_PREFIX .. id, '1', SUCCESS_HEAD .. token .. before .. part(lease, 2, 14) .. after)
-        removedSize = removedSize + 1
-        removed[removedSize] = id
-        successes = successes + 1
-        if isWatched then ended(id) end
-        answers[size] = 1
-      end
+      leases[id] = false
+      call('HSET', TASK_PREFIX .. id, '1', recordHead .. token .. recordTail)
+      removedSize, successes = removedSize + 1, successes + 1
+      removed[removedSize] = id
+      if isWatched then ended(id) end
+    end
+    if answer == 1 then
+      inRow = inRow + 1
+      answers[size + 1] = inRow
+    else
+      if inRow > 0 then size, inRow = size + 1, 0 end
+      size = size + 1
+      answers[size] = answer
     end
   end
   if successes == 0 then return end

@@ -76,11 +76,16 @@ local function takePage(starter, lane, wanted)
   local added, addedSize = starter.change.added, #starter.change.added
   local draw, number, suffix, tail = starter.draw, starter.count, '.' .. int(lane.number), starter.plainTail
   local leaseHead, lastTimeout, leaseTail = PLAIN .. STARTED, '', ''
+  local lastHead, from = '', 0
   -- This is startPlain(), written out.
   while count < wanted do
     local entry = page[at]
-    if not entry or byteAt(entry) ~= PLAIN_BYTE then break end
-    local from = byteAt(entry, 2) - LENGTH_ZERO + 3
+    if not entry then break end
+    local head = part(entry, 1, 2)
+    if head ~= lastHead then
+      if byteAt(head) ~= PLAIN_BYTE then break end
+      lastHead, from = head, byteAt(head, 2) - LENGTH_ZERO + 3
+    end
     local timeoutMs, id = part(entry, from, from + 11), part(entry, from + 12)
     if timeoutMs ~= lastTimeout then
       lastTimeout, leaseTail = timeoutMs, plainLeaseStart(starter, timeoutMs)

@@ -92,18 +92,23 @@ local STATE_FIELDS = {
   'parks', 'deferrals', 'retryReason', 'rank', 'since', 'expires', 'retired', 'returned', 'dueAt', 'reason', 'quota', 'at',
   'fingerprint', 'diedOf', 'keyLost', 'notify', 'policy',
 }
+-- How each is written.
+for index = 1, #STATE_FIELDS do STATE_FIELDS[STATE_FIELDS[index]] = ',"' .. STATE_FIELDS[index] .. '":' end
 
--- Status and attempt come first: see those who look for them by a pattern.
+-- Status and attempt come first: see those who look for them by a pattern. Put together at the end: Redis' Lua reads each string
+-- that comes into being, to its last byte.
 local function stateText(state)
-  local text = string.format('{"status":"%s","attempt":%d,"generation":%d,"before":%d,"failures":%d,"losses":%d',
-    state.status, state.attempt, state.generation, state.before, state.failures, state.losses)
+  local parts, size = { format('{"status":"%s","attempt":%d,"generation":%d,"before":%d,"failures":%d,"losses":%d',
+    state.status, state.attempt, state.generation, state.before, state.failures, state.losses) }, 1
   for _, name in ipairs(STATE_FIELDS) do
     local value = state[name]
     if value ~= nil and value ~= cjson.null then
-      text = text .. ',"' .. name .. '":' .. (type(value) == 'number' and int(value) or cjson.encode(value))
+      parts[size + 1], parts[size + 2] = STATE_FIELDS[name], type(value) == 'number' and int(value) or cjson.encode(value)
+      size = size + 2
     end
   end
-  return text .. '}'
+  parts[size + 1] = '}'
+  return table.concat(parts)
 end
 
 local function saveState(task)

@@ -4,7 +4,7 @@
 
 import { type Clock, formatDuration, type Logger, systemClock, type Voucher, type WorkerId } from '@reprise/core'
 import type { ActiveExecution } from '../active-execution.ts'
-import type { Culprit } from './running-now.ts'
+import type { Culprit } from '../running-now.ts'
 import { type Block, Vouched } from './vouching.ts'
 
 export interface BlockedLoopOptions {

@@ -6,7 +6,7 @@
 // A process that was stopped as a whole (SIGSTOP, a frozen container) stops this thread too. Then nobody vouches; and
 // when both go on, the event loop first gets the time to speak for itself.
 
-import { QUESTION } from './running-now.ts'
+import { QUESTION } from '../running-now.ts'
 
 /** How much later than planned a look may be before the whole process counts as having stood still. */
 const STOOD_STILL_MS = 1_000

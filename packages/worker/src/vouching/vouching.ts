@@ -12,7 +12,7 @@ import {
   type Voucher,
   type WorkerId,
 } from '@reprise/core'
-import type { Culprit } from './running-now.ts'
+import type { Culprit } from '../running-now.ts'
 import { THREAD } from './thread.ts'
 
 export interface Block {
