@@ -18,7 +18,7 @@ const PROBE_BEATS = 4
 
 interface Waiting {
   beats: number
-  readonly refuse: (error: Error) => void
+  readonly refuse: (error: unknown) => void
 }
 
 interface Probe {
@@ -68,16 +68,23 @@ export class StorePatience {
     return view
   }
 
-  async #within(answer: Promise<unknown>): Promise<unknown> {
-    const over = Promise.withResolvers<never>()
-    const waiting: Waiting = { beats: 0, refuse: over.reject }
-    this.#waiting.add(waiting)
-    if (!this.#isBeating) this.#beatLater()
-    try {
-      return await Promise.race([answer, over.promise])
-    } finally {
-      this.#waiting.delete(waiting)
-    }
+  /** One promise for each call, made by hand: this stands before every request, and a race makes several. */
+  #within(answer: Promise<unknown>): Promise<unknown> {
+    return new Promise((resolve, refuse) => {
+      const waiting: Waiting = { beats: 0, refuse }
+      this.#waiting.add(waiting)
+      if (!this.#isBeating) this.#beatLater()
+      answer.then(
+        (value) => {
+          this.#waiting.delete(waiting)
+          resolve(value)
+        },
+        (error: unknown) => {
+          this.#waiting.delete(waiting)
+          refuse(error)
+        },
+      )
+    })
   }
 
   #beatLater(): void {

@@ -2,7 +2,7 @@
 // each caller in its turn. So a flood of requests neither holds the loop nor keeps other callers waiting. A request takes several
 // turns: while there are several callers, each has only a part of a turn, so that the turns of the others stay short.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { type Clock, FairLine } from '@reprise/core'
 import { Recent, type Taker } from '@reprise/operations'
@@ -124,5 +124,5 @@ const nameOf = ({ actor, tenants }: Taker): string =>
 
 function credentialOf({ headers }: FastifyRequest): string | null {
   const credential = headers.authorization ?? headers.cookie
-  return credential === undefined ? null : createHash('sha256').update(credential).digest('base64')
+  return credential === undefined ? null : hash('sha256', credential, 'base64')
 }
