@@ -36,9 +36,12 @@ export async function submitted(api: Api, submission: Readonly<Record<string, un
 const TOO_SOON_MS = 200
 
 export async function taskOf(api: Api, id: string, wait = '0s'): Promise<SeenTask> {
-  const { status, body, text } = await api.get<SeenTask>(`/api/v1/tasks/${encodeURIComponent(id)}?wait=${wait}`)
-  if (status !== 200) throw new Error(`A task can't be seen: ${status} ${text.slice(0, 300)}`)
-  return body
+  for (let tries = 1; ; tries++) {
+    const { status, body, text } = await api.get<SeenTask>(`/api/v1/tasks/${encodeURIComponent(id)}?wait=${wait}`)
+    if (status === 200) return body
+    if (status !== 429 || tries === TRIES_MAX) throw new Error(`A task can't be seen: ${status} ${text.slice(0, 300)}`)
+    await sleep(TOO_SOON_MS)
+  }
 }
 
 /** As it is once it has ended, or after a while. */

@@ -65,6 +65,9 @@ const GroupFigures = FailureGroupView.extend(withNotes)
       .array(z.object({ value: z.string().nullable(), count: z.int(), q: z.string() }))
       .optional()
       .meta({ description: 'If the group is split by a field: its parts, and the query that finds each.' }),
+    partsCounted: z.int().optional().meta({
+      description: 'How many dead letters the parts were counted from; fewer than `count` if there are very many.',
+    }),
     merged: z.array(CaseView.extend({ fingerprint: z.string() })).optional(),
   })
   .meta({ id: 'FailureGroupFigures' })
@@ -190,7 +193,7 @@ async function partsOf(
   caller: Caller,
   one: GroupCase | undefined,
   names: readonly string[],
-): Promise<{ parts?: { value: string | null; count: number; q: string }[] }> {
+): Promise<{ parts?: { value: string | null; count: number; q: string }[]; partsCounted?: number }> {
   const field = one?.splitBy ?? null
   if (field === null) return {}
   const base = `status:dead fingerprint:${names.join(',')}`
@@ -202,7 +205,7 @@ async function partsOf(
     count,
     q: value === null ? `${base} -${field}:*` : `${base} ${field}:${quoted(value)}`,
   }))
-  return { parts }
+  return { parts, partsCounted: found.count }
 }
 
 function mergedOf(root: string, families: Families, cases: ReadonlyMap<string, GroupCase>) {

@@ -83,7 +83,9 @@ export function tellGroup(group: Group, now: number, people: People): void {
   fields(rows.filter(([, value]) => value !== null && value !== undefined && value !== ''))
   if (group.sampled < group.count) line(`  Tenants to pools: of the newest ${group.sampled} dead letters.`)
   if (group.parts !== undefined) {
+    const { partsCounted = group.count } = group
     line()
+    if (partsCounted < group.count) line(`  The parts count the first ${partsCounted} of ${group.count} dead letters; the queries find all.`)
     table(group.parts, [
       { title: plain(known?.splitBy ?? 'PART').toUpperCase(), value: ({ value }) => value },
       { title: 'DEAD', value: ({ count }) => count, right: true },

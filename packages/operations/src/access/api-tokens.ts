@@ -18,7 +18,7 @@ import {
   turnsOf,
 } from '@reprise/core'
 import { visiblePage } from '../visible-page.ts'
-import type { Caller } from './caller.ts'
+import { type Caller, personOf } from './caller.ts'
 import { grantableScopes, mayTouchAll } from './granting.ts'
 import { Recent } from './recent.ts'
 import { SCOPES, type Scope } from './scopes.ts'
@@ -54,6 +54,8 @@ interface TokenDocument extends TokenFacts {
   readonly actor?: string
   /** Who made it, if they are limited to tenants: the first of a chain of tokens that made tokens. */
   readonly limitedMaker?: string
+  /** Who is behind it; missing in those that were made before this was written down: then it is who made it. */
+  readonly person?: string
 }
 
 export const TOKEN_PREFIX = 'rpr_'
@@ -120,7 +122,7 @@ export class ApiTokens {
     // Also compared when there is none, so that the time tells nothing.
     const isRight = isSameDigest(digestOf(secret), stored?.document.digest ?? NO_DIGEST)
     if (stored === null || !isRight) throw refused('There is no such token, or it was revoked.')
-    const { name, scopes, tenants, expiresAt, limitedMaker } = stored.document
+    const { name, scopes, tenants, expiresAt, limitedMaker, createdBy, person = createdBy } = stored.document
     const actor = actorOf(stored.document)
     if (expiresAt !== null && this.#clock.now() >= expiresAt) throw refused('It has expired. Have a new one made.')
     this.#noteUse(stored)
@@ -132,6 +134,7 @@ export class ApiTokens {
       scopes: new Set(scopes),
       tenants,
       expiresAt,
+      person,
     } as const
     return limitedMaker === undefined ? known : { ...known, madeBy: limitedMaker }
   }
@@ -147,6 +150,7 @@ export class ApiTokens {
       ...facts,
       actor: `${ACTOR_PREFIX}${whole}`,
       digest: digestOf(secret),
+      person: personOf(maker),
       ...(maker.tenants === null ? {} : { limitedMaker: firstMaker(maker) }),
     })
     if (!(await this.#names.has(whole, id))) {

@@ -22,7 +22,12 @@ export interface Caller {
   readonly tenants: readonly TenantId[] | null
   /** Of a token: who made it, if they are limited to tenants themselves. To limits, all their tokens are one caller. */
   readonly madeBy?: string
+  /** Of a token: who is behind it, at the beginning of the chain of those who made it. The actor if missing. */
+  readonly person?: string
 }
+
+/** Where one has to agree with what another does, a person and the tokens that they made count as one. */
+export const personOf = ({ person, actor }: Caller): string => person ?? actor
 
 /** What things that belong to a caller are kept under. */
 export const ownerOf = ({ id, actor }: Caller): string => id ?? actor

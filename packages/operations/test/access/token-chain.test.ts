@@ -31,3 +31,12 @@ test.each(STORES)('a chain of tokens has one bound for all that it makes (%s)', 
   await make('one-more', last)
   await expect(make('of-another', adminOf('globex'))).resolves.toMatchObject({ tenants: ['globex'] })
 })
+
+test.each(STORES)('behind each token of a chain is who made the first (%s)', async (kind) => {
+  const tokens = new ApiTokens(await openStore(kind), systemClock, () => undefined)
+  const make = async (name: string, maker: Caller): Promise<Caller> =>
+    tokens.verify((await tokens.create({ name, scopes: ['read', 'operate', 'tokens'] }, maker)).token)
+  const ann: Caller = { ...localCaller('google:ann@example.com#1f2e3d4c'), kind: 'user' }
+  const second = await make('second', await make('first', ann))
+  expect([second.actor, second.person]).toEqual(['token:second', ann.actor])
+})

@@ -76,6 +76,8 @@ export interface RunbookRun extends ToldDocument {
   readonly question: Question | null
   readonly isDryRun: boolean
   readonly actor: string
+  /** Who is behind the actor: of a token, who made it. The actor if missing. */
+  readonly person?: string
   readonly reason: string
   readonly approvedBy: string | null
   readonly createdAt: number
@@ -109,7 +111,7 @@ export const stepRun = (
   next: (run: RunbookRun) => RunbookRun | null,
 ): Promise<RunbookRun | null> => stepTold(engine.journal, runsIn(engine), id, next)
 
-type Begun = Pick<RunbookRun, 'id' | 'runbook' | 'version' | 'inputs' | 'fingerprint' | 'isDryRun'>
+type Begun = Pick<RunbookRun, 'id' | 'runbook' | 'version' | 'inputs' | 'fingerprint' | 'isDryRun' | 'person'>
 
 export function newRun(begun: Begun, { actor, reason }: By, now: number): RunbookRun {
   const { runbook, isDryRun } = begun
@@ -278,16 +280,16 @@ const ANSWERS = {
   doubt: ['happened', 'again'],
 } as const satisfies Record<Question['kind'], readonly Answer[]>
 
-/** A person answers. */
-export function answered(run: RunbookRun, by: By, answer: Answer, now: number): RunbookRun {
+/** A person answers: `person`, if the actor is a token of theirs. */
+export function answered(run: RunbookRun, by: By, answer: Answer, now: number, person = by.actor): RunbookRun {
   const { question } = run
   if (run.state !== 'waiting' || question === null)
     throw new ConflictError(`Run ${run.id} asks nothing: it is ${run.state}.`)
   const allowed: readonly Answer[] = ANSWERS[question.kind]
   if (!allowed.includes(answer))
     throw new ConflictError(`The answer to this is ${allowed.join(' or ')}, not ${answer}.`)
-  if (question.kind === 'approval' && answer === 'yes' && by.actor === run.actor) {
-    throw new ConflictError('Somebody else has to agree than the one who started the run.')
+  if (question.kind === 'approval' && answer === 'yes' && person === (run.person ?? run.actor)) {
+    throw new ConflictError('Somebody else has to agree than the one who started the run, and not by a token of theirs.')
   }
   const at = nextStep({ ...run, state: 'running' })
   const record = run.steps[at]

@@ -66,7 +66,7 @@ export function SplitGroup({ group, onClose }: { readonly group: GroupFigures; r
 export function Parts({ group }: { readonly group: GroupFigures }) {
   const mayOperate = useMay('operate')
   const [isAsking, setAsking] = useState(false)
-  const { parts, fingerprint } = group
+  const { parts, fingerprint, partsCounted = group.count } = group
   const field = group.case?.splitBy ?? null
   if (parts === undefined || field === null) return null
   const together: Change = {
@@ -94,6 +94,11 @@ export function Parts({ group }: { readonly group: GroupFigures }) {
         )
       }
     >
+      {partsCounted < group.count && (
+        <p className="pb-2 text-sm text-dim">
+          Counted from {count(partsCounted)} of {count(group.count)} dead letters. The links find all of them.
+        </p>
+      )}
       <ul className="border-t border-line">
         {parts.map(({ value, count: some, q }) => (
           <li key={value ?? ''} className="flex items-baseline gap-3 border-b border-line py-1">
