@@ -17,7 +17,7 @@ import {
   stepRun,
 } from '@reprise/orchestrator'
 import { z } from 'zod'
-import { byOf, type Caller, personOf } from './access/caller.ts'
+import { behind, byOf, type Caller } from './access/caller.ts'
 import { boundedPage } from './bounded-page.ts'
 import type { Context } from './context.ts'
 import { given } from './given.ts'
@@ -134,7 +134,7 @@ export const runbookOperationsOn = (operations: () => Readonly<Record<string, Op
         inputs: values,
         fingerprint: cause,
         isDryRun: dryRun,
-        person: personOf(caller),
+        person: behind(caller),
       }
       const run = newRun(begun, byOf(caller, reason), await engine.now())
       // Told first: an orchestrator that takes it at once would tell the beginning as well.
@@ -208,7 +208,7 @@ export const runbookOperationsOn = (operations: () => Readonly<Record<string, Op
     run: (context, caller, { id, answer, reason }) =>
       acted(context, caller, id, reason, (run, by, now) => {
         if (answer !== 'no') refuseWithoutRight(caller, run.runbook)
-        return answered(run, by, answer satisfies Answer, now, personOf(caller))
+        return answered(run, by, answer satisfies Answer, now, behind(caller))
       }),
   }),
   resumeRunbookRun: operation({

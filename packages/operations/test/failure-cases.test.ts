@@ -201,7 +201,10 @@ describe.each(STORES)('a failure group as a case (%s)', (kind) => {
     const fingerprint = (await groupsOf(engine)).A?.fingerprint
     await call(ANN, 'splitFailureGroup', { fingerprint, by: 'label.region' })
     await died(engine, some(1, 'c', { labels: { region: 'eu' } }), 'A')
-    type Parts = { readonly parts: readonly { value: string; count: number; q: string }[]; readonly partsCounted: number }
+    type Parts = {
+      readonly parts: readonly { value: string; count: number; q: string }[]
+      readonly partsCounted: number
+    }
     const { parts, partsCounted } = await (call as Call<Parts>)(ANN, 'getFailureGroup', { fingerprint })
     expect(partsCounted).toBe(4)
     expect(parts).toMatchObject([

@@ -72,7 +72,9 @@ describe.each(STORES)('B4, B11: the five runbooks (%s)', (kind) => {
     expect(await shown(id)).toMatchObject({ state: 'waiting', question: { kind: 'approval' } })
     await expect(answer(id, 'yes', ANN)).rejects.toThrow(/Somebody else has to agree/)
     const ownToken = { ...ANN, kind: 'token', actor: 'token:second', person: ANN.actor } as const
-    await expect(answer(id, 'yes', ownToken)).rejects.toThrow(/not by a token of theirs/)
+    await expect(answer(id, 'yes', ownToken)).rejects.toThrow(/a token that you made/)
+    // A token whose run was started before it was kept who is behind it.
+    await expect(answer(id, 'yes', { ...ANN, person: 'google:eve' })).rejects.toThrow(/you started this run/)
     await answer(id, 'yes')
     const asked = await moved(id)
     expect(asked.question?.text).toContain('4 dead letters of render')

@@ -9,7 +9,8 @@ const running = new AsyncLocalStorage<ActiveExecution>()
 
 /**
  * Where handlers start from. `running.run` makes two contexts for each handler, one of them to go back to what was before;
- * that is a tenth of what a short task costs. Starting from a place that is known needs one.
+ * that is a tenth of what a short task costs. Starting from a place that is known needs one. (Contexts are frames of their
+ * own unless Node is told otherwise; with --no-async-context-frame a handler sees what the one before it entered.)
  */
 export class ExecutionScopes {
   readonly #outside = new AsyncResource('reprise.handlers', { requireManualDestroy: true })

@@ -85,7 +85,8 @@ export function tellGroup(group: Group, now: number, people: People): void {
   if (group.parts !== undefined) {
     const { partsCounted = group.count } = group
     line()
-    if (partsCounted < group.count) line(`  The parts count the first ${partsCounted} of ${group.count} dead letters; the queries find all.`)
+    if (partsCounted < group.count)
+      line(`  The parts: of the newest ${partsCounted} dead letters. The queries find all of them.`)
     table(group.parts, [
       { title: plain(known?.splitBy ?? 'PART').toUpperCase(), value: ({ value }) => value },
       { title: 'DEAD', value: ({ count }) => count, right: true },

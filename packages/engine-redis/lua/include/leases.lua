@@ -25,7 +25,8 @@ local function leaseChange(worker)
   return change
 end
 
--- Redis keeps a hash of short values as a list, which is slow to search; one value above 64 bytes makes it a table.
+-- Redis keeps a hash of short values as a list, which is slow to search; one value above 64 bytes makes it a table. So
+-- padded, the shortest lease of our time has 65.
 local LEASE_PADDING = '             '
 
 -- The part of a lease that starts now which follows its token.

@@ -18,7 +18,7 @@ import {
   turnsOf,
 } from '@reprise/core'
 import { visiblePage } from '../visible-page.ts'
-import { type Caller, personOf } from './caller.ts'
+import { behind, type Caller } from './caller.ts'
 import { grantableScopes, mayTouchAll } from './granting.ts'
 import { Recent } from './recent.ts'
 import { SCOPES, type Scope } from './scopes.ts'
@@ -150,7 +150,7 @@ export class ApiTokens {
       ...facts,
       actor: `${ACTOR_PREFIX}${whole}`,
       digest: digestOf(secret),
-      person: personOf(maker),
+      person: behind(maker),
       ...(maker.tenants === null ? {} : { limitedMaker: firstMaker(maker) }),
     })
     if (!(await this.#names.has(whole, id))) {

@@ -27,7 +27,7 @@ export interface Caller {
 }
 
 /** Where one has to agree with what another does, a person and the tokens that they made count as one. */
-export const personOf = ({ person, actor }: Caller): string => person ?? actor
+export const behind = ({ person, actor }: Caller): string => person ?? actor
 
 /** What things that belong to a caller are kept under. */
 export const ownerOf = ({ id, actor }: Caller): string => id ?? actor

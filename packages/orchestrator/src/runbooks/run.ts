@@ -288,8 +288,10 @@ export function answered(run: RunbookRun, by: By, answer: Answer, now: number, p
   const allowed: readonly Answer[] = ANSWERS[question.kind]
   if (!allowed.includes(answer))
     throw new ConflictError(`The answer to this is ${allowed.join(' or ')}, not ${answer}.`)
-  if (question.kind === 'approval' && answer === 'yes' && person === (run.person ?? run.actor)) {
-    throw new ConflictError('Somebody else has to agree than the one who started the run, and not by a token of theirs.')
+  // A run from before `person` was kept has its actor alone.
+  const isOwn = by.actor === run.actor || person === (run.person ?? run.actor)
+  if (question.kind === 'approval' && answer === 'yes' && isOwn) {
+    throw new ConflictError('Somebody else has to agree: you started this run, or a token that you made did.')
   }
   const at = nextStep({ ...run, state: 'running' })
   const record = run.steps[at]
