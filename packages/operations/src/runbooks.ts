@@ -140,7 +140,7 @@ export const runbookOperationsOn = (operations: () => Readonly<Record<string, Op
       // Told first: an orchestrator that takes it at once would tell the beginning as well.
       await engine.journal.append(run.untold)
       const { document } = await runsIn(engine).insert({ ...run, untold: [] })
-      return runView(document, redaction, await engine.now())
+      return runView(document, caller, redaction, await engine.now())
     },
   }),
   listRunbookRuns: operation({
@@ -157,7 +157,7 @@ export const runbookOperationsOn = (operations: () => Readonly<Record<string, Op
     answer: 'By creation, oldest first. A page may be short, and have a next one.',
     run: async (
       { engine, redaction, clock },
-      _caller,
+      caller,
       { open, runbook, fingerprint, cursor, limit = PAGE_LIMIT_DEFAULT },
     ) => {
       const runs = runsIn(engine)
@@ -182,7 +182,7 @@ export const runbookOperationsOn = (operations: () => Readonly<Record<string, Op
           const found = index === null ? await runs.list(page) : await runs.find({ ...index, ...page })
           return { items: found.items.filter(isWanted), next: found.next }
         },
-        textOf: ({ document }) => JSON.stringify(runView(document, redaction, now)),
+        textOf: ({ document }) => JSON.stringify(runView(document, caller, redaction, now)),
       })
       return new Written<z.output<typeof RunPage>>(`{"items":${items},"next":${JSON.stringify(next)}}`)
     },
@@ -196,8 +196,8 @@ export const runbookOperationsOn = (operations: () => Readonly<Record<string, Op
     output: RunView,
     answer: 'The run.',
     problems: [404],
-    run: async ({ engine, redaction }, _caller, { id }) =>
-      runView(await runOf(engine, id), redaction, await engine.now()),
+    run: async ({ engine, redaction }, caller, { id }) =>
+      runView(await runOf(engine, id), caller, redaction, await engine.now()),
   }),
   answerRunbookRun: operation({
     ...act,
@@ -259,5 +259,5 @@ async function acted(
   const now = await engine.now()
   const by = byOf(caller, reason)
   await stepRun(engine, id, (run) => step(run, by, now))
-  return runView(await runOf(engine, id), redaction, now)
+  return runView(await runOf(engine, id), caller, redaction, now)
 }

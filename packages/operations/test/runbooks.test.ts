@@ -63,13 +63,16 @@ describe.each(STORES)('B4, B11: the five runbooks (%s)', (kind) => {
   })
 
   test('poison pill quarantine: another person agrees, the action is held meanwhile, the poison is discarded', async () => {
-    const { engine, moved, start, answer, shown } = await opened(kind)
+    const { engine, call, moved, start, answer, shown } = await opened(kind)
     await died(engine, dead(4), 'POISON')
     const { id } = await start('poison-pill-quarantine', {
       action: 'render',
       query: `fingerprint:${await fingerprintOf(engine)}`,
     })
     expect(await shown(id)).toMatchObject({ state: 'waiting', question: { kind: 'approval' } })
+    expect(await call({ ...ANN, actor: 'token:second', person: ANN.actor }, 'getRunbookRun', { id })).toMatchObject({
+      isOwn: true,
+    })
     await expect(answer(id, 'yes', ANN)).rejects.toThrow(/Somebody else has to agree/)
     const ownToken = { ...ANN, kind: 'token', actor: 'token:second', person: ANN.actor } as const
     await expect(answer(id, 'yes', ownToken)).rejects.toThrow(/a token that you made/)

@@ -129,6 +129,7 @@ export {
   abortedRun,
   answered,
   isRunOver,
+  isStartedBy,
   newRun,
   nextStep,
   type Question,

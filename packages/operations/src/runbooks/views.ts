@@ -1,7 +1,8 @@
 // How runbooks and runs of them are shown.
 
-import { RUN_STATES, type RunbookRun, STEP_STATES } from '@reprise/orchestrator'
+import { isStartedBy, RUN_STATES, type RunbookRun, STEP_STATES } from '@reprise/orchestrator'
 import { z } from 'zod'
+import { behind, type Caller } from '../access/caller.ts'
 import { listOf, Moment } from '../schemas/names.ts'
 import type { Redaction } from '../views.ts'
 import type { KnownRunbook } from './known.ts'
@@ -54,6 +55,9 @@ export const RunView = z
     inputs: z.record(z.string(), z.unknown()),
     fingerprint: z.string().nullable(),
     actor: z.string(),
+    isOwn: z.boolean().meta({
+      description: 'Whether the caller started it, also by a token: then somebody else has to agree.',
+    }),
     reason: z.string(),
     approvedBy: z.string().nullable(),
     isMoved: z.boolean().meta({ description: 'Whether an orchestrator moves it now, or will when its time has come.' }),
@@ -100,7 +104,7 @@ export function detailView(
   }
 }
 
-export function runView(run: RunbookRun, redaction: Redaction, now: number): z.output<typeof RunView> {
+export function runView(run: RunbookRun, caller: Caller, redaction: Redaction, now: number): z.output<typeof RunView> {
   const {
     id,
     runbook,
@@ -126,6 +130,7 @@ export function runView(run: RunbookRun, redaction: Redaction, now: number): z.o
     inputs: redaction.value(run.inputs) as Record<string, unknown>,
     fingerprint,
     actor,
+    isOwn: isStartedBy(run, caller.actor, behind(caller)),
     reason,
     approvedBy,
     isMoved: (state === 'running' || state === 'aborting') && Math.max(run.leaseUntil, run.nextAt) > now,

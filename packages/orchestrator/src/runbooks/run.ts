@@ -280,6 +280,10 @@ const ANSWERS = {
   doubt: ['happened', 'again'],
 } as const satisfies Record<Question['kind'], readonly Answer[]>
 
+/** Whether somebody, or who is behind them, started it. A run from before `person` was kept has its actor alone. */
+export const isStartedBy = (run: Pick<RunbookRun, 'actor' | 'person'>, actor: string, person: string): boolean =>
+  actor === run.actor || person === (run.person ?? run.actor)
+
 /** A person answers: `person`, if the actor is a token of theirs. */
 export function answered(run: RunbookRun, by: By, answer: Answer, now: number, person = by.actor): RunbookRun {
   const { question } = run
@@ -288,9 +292,7 @@ export function answered(run: RunbookRun, by: By, answer: Answer, now: number, p
   const allowed: readonly Answer[] = ANSWERS[question.kind]
   if (!allowed.includes(answer))
     throw new ConflictError(`The answer to this is ${allowed.join(' or ')}, not ${answer}.`)
-  // A run from before `person` was kept has its actor alone.
-  const isOwn = by.actor === run.actor || person === (run.person ?? run.actor)
-  if (question.kind === 'approval' && answer === 'yes' && isOwn) {
+  if (question.kind === 'approval' && answer === 'yes' && isStartedBy(run, by.actor, person)) {
     throw new ConflictError('Somebody else has to agree: you started this run, or a token that you made did.')
   }
   const at = nextStep({ ...run, state: 'running' })

@@ -2,7 +2,7 @@
 
 import { useState } from 'react'
 import { call } from '../../api/client.ts'
-import { useMay, useMe } from '../../api/me.ts'
+import { useMay } from '../../api/me.ts'
 import { refresh } from '../../api/operations.ts'
 import { type Change, Confirm } from '../../parts/confirm.tsx'
 import { Ago, shellWord } from '../../parts/texts.tsx'
@@ -40,9 +40,8 @@ const AFTER: Readonly<Record<Answer, (kind: Question['kind']) => string>> = {
 
 export function RunQuestion({ run, question }: { readonly run: Run; readonly question: Question }) {
   const [answer, setAnswer] = useState<Answer | null>(null)
-  const me = useMe().data?.actor
   const mayOperate = useMay('operate')
-  const isOwn = question.kind === 'approval' && run.actor === me
+  const isOwn = question.kind === 'approval' && run.isOwn
   const answers = mayOperate ? ANSWERS[question.kind].filter((one) => !(isOwn && one === 'yes')) : []
   useCommands(
     answers.map((one) => ({
@@ -59,7 +58,11 @@ export function RunQuestion({ run, question }: { readonly run: Run; readonly que
       <p className="text-md font-medium">
         <bdi className="break-words">{question.text}</bdi>
       </p>
-      {isOwn && <p className="mt-1">You started it, so somebody else has to agree. Send them this address.</p>}
+      {isOwn && (
+        <p className="mt-1">
+          You started it, or a token of yours did, so somebody else has to agree. Send them this address.
+        </p>
+      )}
       {answers.length > 0 && (
         <div className="mt-2 flex flex-wrap gap-2">
           {answers.map((one) => (
