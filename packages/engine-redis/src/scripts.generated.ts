@@ -4,8 +4,8 @@
 import type { Library, Script } from './link/link.ts'
 
 export const hotLibrary: Library = {
-  name: 'reprise_3980a7cf45fa',
-  text: `#!lua name=reprise_3980a7cf45fa
+  name: 'reprise_40dccf840783',
+  text: `#!lua name=reprise_40dccf840783
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -315,8 +315,8 @@ end)
 local decoded, decodedCount = {}, 0
 local DECODED_MAX = 1000
 local function currentNames(settings)
-  if settings.maxRamp then
-    settings.minFailures, settings.maxOpenMs, settings.maxRamp = settings.minFailures, settings.maxOpenMs, settings.maxRamp
+  if settings.rampMax then
+    settings.minFailures, settings.maxOpenMs, settings.maxRamp = settings.failuresMin, settings.openMsMax, settings.rampMax
   end
   return settings
 end
@@ -2017,7 +2017,7 @@ local function succeed(id, attempt, token, lease, origin, result)
   if exists('breakers') then tellSuccess(lane, startedAt, 1) end
   ended(id)
   if state and state.retryReason then
-    note('task.recovered', id, tonumber(attempt), 'worker:' .. worker, 'The task has succeeded after it had failed.', string.format('{"action":%s,"reason":%s,"generation":%d,"fingerprint":%s}', cjson.encode(lane.action), cjson.encode(state.retryReason), state.generation, cjson.encode(state.diedOf or cjson.null)))
+    note('task.recovered', id, tonumber(attempt), 'worker:' .. worker, 'The task has succeeded after it had failed.', format('{"action":%s,"reason":%s,"generation":%d,"fingerprint":%s}', cjson.encode(lane.action), cjson.encode(state.retryReason), state.generation, state.diedOf and cjson.encode(state.diedOf) or 'null'))
   end
   if isNotified then
     note('task.succeeded', id, tonumber(attempt), 'worker:' .. worker, 'The task has succeeded.', '{"action":' .. cjson.encode(lane.action) .. '}')
@@ -3073,7 +3073,7 @@ function past.note(id, brought, status)
   note('task.imported', id, attempt > 0 and attempt, brought.actor, brought.reason, brought.data[status])
 end
 end
-redis.register_function{ function_name = 'reprise_3980a7cf45fa_claim', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_40dccf840783_claim', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request = parseClaim(2)
 local answer, refused = claim(request)
@@ -3087,7 +3087,7 @@ if request.health then answer[4] = answer[4] .. blockedBy(request) end
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_3980a7cf45fa_renew', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_40dccf840783_renew', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local leaseMs = tonumber(ARGV[2])
 local function saveLog(id, attempt, log)
@@ -3118,7 +3118,7 @@ local answers = {}
 for at = 3, #ARGV, 6 do answers[#answers + 1] = renew(at) end
 return answers
 end }
-redis.register_function{ function_name = 'reprise_3980a7cf45fa_settle', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_40dccf840783_settle', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local answers = settle(2, #ARGV)
 flushBreakers()
@@ -3129,7 +3129,7 @@ flushLanes()
 flushWake()
 return answers
 end }
-redis.register_function{ function_name = 'reprise_3980a7cf45fa_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_40dccf840783_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local claimAt = tonumber(ARGV[2])
 local answers = settle(3, claimAt - 1)
@@ -3146,7 +3146,7 @@ if request.health and claimed then claimed[4] = claimed[4] .. blockedBy(request)
 flushWake()
 return { answers, claimed or { NOW, '', '', '', '' } }
 end }
-redis.register_function{ function_name = 'reprise_3980a7cf45fa_submit', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_40dccf840783_submit', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local maxBacklog = tonumber(ARGV[2])
 local classCount = tonumber(ARGV[3])
@@ -3422,15 +3422,15 @@ return answers
 end }`,
 }
 
-export const claimScript: Script = { name: 'reprise_3980a7cf45fa_claim', library: hotLibrary, readOnly: false }
-export const renewScript: Script = { name: 'reprise_3980a7cf45fa_renew', library: hotLibrary, readOnly: false }
-export const settleScript: Script = { name: 'reprise_3980a7cf45fa_settle', library: hotLibrary, readOnly: false }
-export const settleAndClaimScript: Script = { name: 'reprise_3980a7cf45fa_settle_and_claim', library: hotLibrary, readOnly: false }
-export const submitScript: Script = { name: 'reprise_3980a7cf45fa_submit', library: hotLibrary, readOnly: false }
+export const claimScript: Script = { name: 'reprise_40dccf840783_claim', library: hotLibrary, readOnly: false }
+export const renewScript: Script = { name: 'reprise_40dccf840783_renew', library: hotLibrary, readOnly: false }
+export const settleScript: Script = { name: 'reprise_40dccf840783_settle', library: hotLibrary, readOnly: false }
+export const settleAndClaimScript: Script = { name: 'reprise_40dccf840783_settle_and_claim', library: hotLibrary, readOnly: false }
+export const submitScript: Script = { name: 'reprise_40dccf840783_submit', library: hotLibrary, readOnly: false }
 
 export const gatesLibrary: Library = {
-  name: 'reprise_e5210040bbaa',
-  text: `#!lua name=reprise_e5210040bbaa
+  name: 'reprise_9b75bd67a216',
+  text: `#!lua name=reprise_9b75bd67a216
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -3752,8 +3752,8 @@ end)
 local decoded, decodedCount = {}, 0
 local DECODED_MAX = 1000
 local function currentNames(settings)
-  if settings.maxRamp then
-    settings.minFailures, settings.maxOpenMs, settings.maxRamp = settings.minFailures, settings.maxOpenMs, settings.maxRamp
+  if settings.rampMax then
+    settings.minFailures, settings.maxOpenMs, settings.maxRamp = settings.failuresMin, settings.openMsMax, settings.rampMax
   end
   return settings
 end
@@ -4693,14 +4693,14 @@ function keepRank(what, scopeName, rank)
   end
 end
 end
-redis.register_function{ function_name = 'reprise_e5210040bbaa_lift', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_9b75bd67a216_lift', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 continueLifting()
 flushLanes()
 flushWake()
 return call('HLEN', key('unfinished'))
 end }
-redis.register_function{ function_name = 'reprise_e5210040bbaa_limit', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_9b75bd67a216_limit', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -4734,7 +4734,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_e5210040bbaa_pause', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_9b75bd67a216_pause', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -4755,7 +4755,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_e5210040bbaa_resume', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_9b75bd67a216_resume', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -4774,7 +4774,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_e5210040bbaa_share', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_9b75bd67a216_share', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local version, granted, mayKeep, gives, calls = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7] == '1', ARGV[8] == '1', tonumber(ARGV[9])
@@ -4832,7 +4832,7 @@ flushLanes()
 flushWake()
 return { int(version), int(received), int(returned), int(share), int(running), int(called), isFrozen and '1' or '' }
 end }
-redis.register_function{ function_name = 'reprise_e5210040bbaa_share_end', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_9b75bd67a216_share_end', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local shareKey = key('quota:' .. scopeName)
@@ -4847,7 +4847,7 @@ flushLanes()
 flushWake()
 return isDone and 1 or 0
 end }
-redis.register_function{ function_name = 'reprise_e5210040bbaa_share_limit', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_9b75bd67a216_share_limit', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -4874,17 +4874,17 @@ return remember(ARGV[2], answer)
 end }`,
 }
 
-export const liftScript: Script = { name: 'reprise_e5210040bbaa_lift', library: gatesLibrary, readOnly: false }
-export const limitScript: Script = { name: 'reprise_e5210040bbaa_limit', library: gatesLibrary, readOnly: false }
-export const pauseScript: Script = { name: 'reprise_e5210040bbaa_pause', library: gatesLibrary, readOnly: false }
-export const resumeScript: Script = { name: 'reprise_e5210040bbaa_resume', library: gatesLibrary, readOnly: false }
-export const shareScript: Script = { name: 'reprise_e5210040bbaa_share', library: gatesLibrary, readOnly: false }
-export const shareEndScript: Script = { name: 'reprise_e5210040bbaa_share_end', library: gatesLibrary, readOnly: false }
-export const shareLimitScript: Script = { name: 'reprise_e5210040bbaa_share_limit', library: gatesLibrary, readOnly: false }
+export const liftScript: Script = { name: 'reprise_9b75bd67a216_lift', library: gatesLibrary, readOnly: false }
+export const limitScript: Script = { name: 'reprise_9b75bd67a216_limit', library: gatesLibrary, readOnly: false }
+export const pauseScript: Script = { name: 'reprise_9b75bd67a216_pause', library: gatesLibrary, readOnly: false }
+export const resumeScript: Script = { name: 'reprise_9b75bd67a216_resume', library: gatesLibrary, readOnly: false }
+export const shareScript: Script = { name: 'reprise_9b75bd67a216_share', library: gatesLibrary, readOnly: false }
+export const shareEndScript: Script = { name: 'reprise_9b75bd67a216_share_end', library: gatesLibrary, readOnly: false }
+export const shareLimitScript: Script = { name: 'reprise_9b75bd67a216_share_limit', library: gatesLibrary, readOnly: false }
 
 export const library: Library = {
-  name: 'reprise_15b638c570e7',
-  text: `#!lua name=reprise_15b638c570e7
+  name: 'reprise_cf0add58f9b2',
+  text: `#!lua name=reprise_cf0add58f9b2
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -5206,8 +5206,8 @@ end)
 local decoded, decodedCount = {}, 0
 local DECODED_MAX = 1000
 local function currentNames(settings)
-  if settings.maxRamp then
-    settings.minFailures, settings.maxOpenMs, settings.maxRamp = settings.minFailures, settings.maxOpenMs, settings.maxRamp
+  if settings.rampMax then
+    settings.minFailures, settings.maxOpenMs, settings.maxRamp = settings.failuresMin, settings.openMsMax, settings.rampMax
   end
   return settings
 end
@@ -7067,7 +7067,7 @@ function flushBreakers()
   end
 end
 end
-redis.register_function{ function_name = 'reprise_15b638c570e7_assign', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cf0add58f9b2_assign', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7111,7 +7111,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_15b638c570e7_beat', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cf0add58f9b2_beat', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local first = 2
 local report = { worker = ARGV[first + 0], epoch = ARGV[first + 1], inFlight = ARGV[first + 2], queueDepth = ARGV[first + 3], loopLagMs = ARGV[first + 4], memoryBytes = ARGV[first + 5], maxQuietMs = ARGV[first + 6], draining = ARGV[first + 7], outlook = ARGV[first + 8], policyVersion = ARGV[first + 9] }
@@ -7134,7 +7134,7 @@ worker.changed = true
 flushWorkers()
 return 'current'
 end }
-redis.register_function{ function_name = 'reprise_15b638c570e7_change', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cf0add58f9b2_change', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7318,7 +7318,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_15b638c570e7_count_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cf0add58f9b2_count_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 2000
 local after = tonumber(ARGV[2])
@@ -7343,7 +7343,7 @@ local answer = { nextAfter }
 for index, sum in ipairs(sums) do answer[index + 1] = int(sum) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_15b638c570e7_deregister', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cf0add58f9b2_deregister', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local worker = ARGV[2]
 local known = call('HMGET', key('worker:' .. worker), 'epoch', 'version', 'host')
@@ -7361,7 +7361,7 @@ call('ZADD', key('inboxes'), 'XX', '-inf', worker)
 call('DEL', key('listening:' .. worker))
 return (takeOver(worker, ARGV[3], draw(1), '0', 0, 0))
 end }
-redis.register_function{ function_name = 'reprise_15b638c570e7_document_put', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cf0add58f9b2_document_put', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7396,7 +7396,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_15b638c570e7_document_remove', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cf0add58f9b2_document_remove', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7413,11 +7413,11 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_15b638c570e7_draw_epoch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cf0add58f9b2_draw_epoch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 return int(draw(1))
 end }
-redis.register_function{ function_name = 'reprise_15b638c570e7_expired', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cf0add58f9b2_expired', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local HOLDERS_MAX = 200
 local LANES_MAX = 200
@@ -7509,7 +7509,7 @@ flushLanes()
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_15b638c570e7_find_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cf0add58f9b2_find_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = {}
 for at = 2, #ARGV do
@@ -7521,7 +7521,7 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_15b638c570e7_find_tasks', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cf0add58f9b2_find_tasks', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = { int(now) }
 for at = 3, #ARGV do
@@ -7534,7 +7534,7 @@ for at = 3, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_15b638c570e7_find_tickets', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cf0add58f9b2_find_tickets', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local isBarring = ARGV[2] == '1'
 local answer = {}
@@ -7554,13 +7554,13 @@ for at = 3, #ARGV, 2 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_15b638c570e7_find_workers', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cf0add58f9b2_find_workers', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = { NOW, '' }
 for at = 2, #ARGV do addWorker(answer, ARGV[at]) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_15b638c570e7_hold_keys', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cf0add58f9b2_hold_keys', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local answer = { NOW }
 for at = 2, #ARGV, 3 do
@@ -7577,7 +7577,7 @@ for at = 2, #ARGV, 3 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_15b638c570e7_idle', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cf0add58f9b2_idle', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local channel = ARGV[2]
 local actionCount = tonumber(ARGV[3])
@@ -7607,7 +7607,7 @@ for at = firstPool, #ARGV, 2 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_15b638c570e7_journal_append', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cf0add58f9b2_journal_append', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7621,7 +7621,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_15b638c570e7_journal_from', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cf0add58f9b2_journal_from', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local moment = tonumber(ARGV[2])
 local last = tonumber(call('HGET', NUMBERS, 'journal')) or 0
@@ -7639,7 +7639,7 @@ while low < high do
 end
 return int(low - 1)
 end }
-redis.register_function{ function_name = 'reprise_15b638c570e7_journal_read', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cf0add58f9b2_journal_read', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local numbers = key('journal:' .. ARGV[2])
 local after = tonumber(ARGV[3])
@@ -7662,7 +7662,7 @@ elseif low > 0 then
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_15b638c570e7_list_departed', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cf0add58f9b2_list_departed', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local departures = key('departures')
 local wanted = tonumber(ARGV[4])
@@ -7683,7 +7683,7 @@ for index = 1, math.min(#ids, wanted) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_15b638c570e7_list_documents', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cf0add58f9b2_list_documents', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local PAGE_MAX = 100
 local BYTES_MAX = 8388608
@@ -7709,7 +7709,7 @@ while true do
   if #page < PAGE_MAX then return answer end
 end
 end }
-redis.register_function{ function_name = 'reprise_15b638c570e7_list_executions', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cf0add58f9b2_list_executions', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local id = ARGV[2]
@@ -7737,7 +7737,7 @@ while attempt <= latest do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_15b638c570e7_list_groups', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cf0add58f9b2_list_groups', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local PAGE_MAX = 100
@@ -7798,7 +7798,7 @@ while true do
   place = place + PAGE_MAX
 end
 end }
-redis.register_function{ function_name = 'reprise_15b638c570e7_list_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cf0add58f9b2_list_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local after = tonumber(ARGV[2])
@@ -7829,7 +7829,7 @@ for number = after + 1, math.min(last, after + LOOK_MAX) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_15b638c570e7_list_launches', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cf0add58f9b2_list_launches', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local wanted = tonumber(ARGV[4])
@@ -7856,7 +7856,7 @@ for index, id in ipairs(ids) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_15b638c570e7_list_tasks', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cf0add58f9b2_list_tasks', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local CHUNKS_MAX = 16
@@ -8006,7 +8006,7 @@ else
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_15b638c570e7_list_workers', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cf0add58f9b2_list_workers', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local wanted = tonumber(ARGV[3])
 local ids = call('ZRANGE', key('workers'), ARGV[2] == '' and '-' or '(' .. ARGV[2], '+', 'BYLEX', 'LIMIT', 0, wanted + 1)
@@ -8014,13 +8014,13 @@ local answer = { int(now), #ids > wanted and ids[wanted] or '' }
 for index = 1, math.min(#ids, wanted) do addWorker(answer, ids[index]) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_15b638c570e7_pass_on', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cf0add58f9b2_pass_on', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 stir({ pool = ARGV[2], action = ARGV[3] })
 flushWake()
 return 0
 end }
-redis.register_function{ function_name = 'reprise_15b638c570e7_probed', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cf0add58f9b2_probed', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -8038,7 +8038,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_15b638c570e7_register', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cf0add58f9b2_register', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -8065,7 +8065,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_15b638c570e7_reserve', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cf0add58f9b2_reserve', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local request, id, attempt, maxRetries = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 local worker, workerJson, leaseMs = ARGV[6], ARGV[7], tonumber(ARGV[8])
@@ -8162,7 +8162,7 @@ remember(request, { int(now), token, stateText(task.state) })
 flush()
 return { NOW, '', '', '', '', '\\n' .. token .. '\\n' .. stateText(task.state), id, task.text }
 end }
-redis.register_function{ function_name = 'reprise_15b638c570e7_reset_breaker', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cf0add58f9b2_reset_breaker', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -8179,7 +8179,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_15b638c570e7_retain', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cf0add58f9b2_retain', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -8311,7 +8311,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_15b638c570e7_retry', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cf0add58f9b2_retry', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -8343,7 +8343,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_15b638c570e7_series', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cf0add58f9b2_series', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local FIELDS_MAX = 10000
 local FIELDS_PER_SCAN = 1000
@@ -8410,7 +8410,7 @@ while true do
   if #minutes < MINUTES_MAX then return answer end
 end
 end }
-redis.register_function{ function_name = 'reprise_15b638c570e7_share_slots', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cf0add58f9b2_share_slots', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local ledger = key('ledger:' .. scopeName)
@@ -8470,7 +8470,7 @@ end
 call('HSET', ledger, unpack(changes))
 return answer
 end }
-redis.register_function{ function_name = 'reprise_15b638c570e7_standings', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cf0add58f9b2_standings', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local answer = { NOW }
@@ -8484,7 +8484,7 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_15b638c570e7_statuses', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cf0add58f9b2_statuses', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local answer = {}
@@ -8498,14 +8498,14 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_15b638c570e7_take_over', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cf0add58f9b2_take_over', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local worker = ARGV[2]
 local bound, cursor, taken, epoch = string.match(call('HGET', key('takeovers'), worker) or '', '^(%d+) (%d+) (%d+) (%d+)$')
 if not bound then return { 1, 0 } end
 return { takeOver(worker, ARGV[3], tonumber(bound), cursor, tonumber(taken), tonumber(epoch)) }
 end }
-redis.register_function{ function_name = 'reprise_15b638c570e7_tenant_figures', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cf0add58f9b2_tenant_figures', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 2000
 local after = tonumber(ARGV[2])
@@ -8538,7 +8538,7 @@ for _, sum in ipairs(places) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_15b638c570e7_vouch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cf0add58f9b2_vouch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local VOUCH_MAX = 500
 local first = 2
@@ -8561,7 +8561,7 @@ for index = 1, #reply[2], 2 do
 end
 return { reply[1], renewed }
 end }
-redis.register_function{ function_name = 'reprise_15b638c570e7_watch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cf0add58f9b2_watch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local ENDS = { succeeded = true, dead = true, discarded = true, cancelled = true }
 local answer = ''
@@ -8580,7 +8580,7 @@ for at = 3, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_15b638c570e7_witness', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cf0add58f9b2_witness', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -8599,52 +8599,52 @@ return remember(ARGV[2], answer)
 end }`,
 }
 
-export const assignScript: Script = { name: 'reprise_15b638c570e7_assign', library: library, readOnly: false }
-export const beatScript: Script = { name: 'reprise_15b638c570e7_beat', library: library, readOnly: false }
-export const changeScript: Script = { name: 'reprise_15b638c570e7_change', library: library, readOnly: false }
-export const countLanesScript: Script = { name: 'reprise_15b638c570e7_count_lanes', library: library, readOnly: true }
-export const deregisterScript: Script = { name: 'reprise_15b638c570e7_deregister', library: library, readOnly: false }
-export const documentPutScript: Script = { name: 'reprise_15b638c570e7_document_put', library: library, readOnly: false }
-export const documentRemoveScript: Script = { name: 'reprise_15b638c570e7_document_remove', library: library, readOnly: false }
-export const drawEpochScript: Script = { name: 'reprise_15b638c570e7_draw_epoch', library: library, readOnly: false }
-export const expiredScript: Script = { name: 'reprise_15b638c570e7_expired', library: library, readOnly: false }
-export const findLanesScript: Script = { name: 'reprise_15b638c570e7_find_lanes', library: library, readOnly: true }
-export const findTasksScript: Script = { name: 'reprise_15b638c570e7_find_tasks', library: library, readOnly: true }
-export const findTicketsScript: Script = { name: 'reprise_15b638c570e7_find_tickets', library: library, readOnly: false }
-export const findWorkersScript: Script = { name: 'reprise_15b638c570e7_find_workers', library: library, readOnly: true }
-export const holdKeysScript: Script = { name: 'reprise_15b638c570e7_hold_keys', library: library, readOnly: false }
-export const idleScript: Script = { name: 'reprise_15b638c570e7_idle', library: library, readOnly: false }
-export const journalAppendScript: Script = { name: 'reprise_15b638c570e7_journal_append', library: library, readOnly: false }
-export const journalFromScript: Script = { name: 'reprise_15b638c570e7_journal_from', library: library, readOnly: true }
-export const journalReadScript: Script = { name: 'reprise_15b638c570e7_journal_read', library: library, readOnly: true }
-export const listDepartedScript: Script = { name: 'reprise_15b638c570e7_list_departed', library: library, readOnly: true }
-export const listDocumentsScript: Script = { name: 'reprise_15b638c570e7_list_documents', library: library, readOnly: true }
-export const listExecutionsScript: Script = { name: 'reprise_15b638c570e7_list_executions', library: library, readOnly: true }
-export const listGroupsScript: Script = { name: 'reprise_15b638c570e7_list_groups', library: library, readOnly: true }
-export const listLanesScript: Script = { name: 'reprise_15b638c570e7_list_lanes', library: library, readOnly: true }
-export const listLaunchesScript: Script = { name: 'reprise_15b638c570e7_list_launches', library: library, readOnly: true }
-export const listTasksScript: Script = { name: 'reprise_15b638c570e7_list_tasks', library: library, readOnly: true }
-export const listWorkersScript: Script = { name: 'reprise_15b638c570e7_list_workers', library: library, readOnly: true }
-export const passOnScript: Script = { name: 'reprise_15b638c570e7_pass_on', library: library, readOnly: false }
-export const probedScript: Script = { name: 'reprise_15b638c570e7_probed', library: library, readOnly: false }
-export const registerScript: Script = { name: 'reprise_15b638c570e7_register', library: library, readOnly: false }
-export const reserveScript: Script = { name: 'reprise_15b638c570e7_reserve', library: library, readOnly: false }
-export const resetBreakerScript: Script = { name: 'reprise_15b638c570e7_reset_breaker', library: library, readOnly: false }
-export const retainScript: Script = { name: 'reprise_15b638c570e7_retain', library: library, readOnly: false }
-export const retryScript: Script = { name: 'reprise_15b638c570e7_retry', library: library, readOnly: false }
-export const seriesScript: Script = { name: 'reprise_15b638c570e7_series', library: library, readOnly: true }
-export const shareSlotsScript: Script = { name: 'reprise_15b638c570e7_share_slots', library: library, readOnly: false }
-export const standingsScript: Script = { name: 'reprise_15b638c570e7_standings', library: library, readOnly: true }
-export const statusesScript: Script = { name: 'reprise_15b638c570e7_statuses', library: library, readOnly: true }
-export const takeOverScript: Script = { name: 'reprise_15b638c570e7_take_over', library: library, readOnly: false }
-export const tenantFiguresScript: Script = { name: 'reprise_15b638c570e7_tenant_figures', library: library, readOnly: true }
-export const vouchScript: Script = { name: 'reprise_15b638c570e7_vouch', library: library, readOnly: false }
-export const watchScript: Script = { name: 'reprise_15b638c570e7_watch', library: library, readOnly: false }
-export const witnessScript: Script = { name: 'reprise_15b638c570e7_witness', library: library, readOnly: false }
+export const assignScript: Script = { name: 'reprise_cf0add58f9b2_assign', library: library, readOnly: false }
+export const beatScript: Script = { name: 'reprise_cf0add58f9b2_beat', library: library, readOnly: false }
+export const changeScript: Script = { name: 'reprise_cf0add58f9b2_change', library: library, readOnly: false }
+export const countLanesScript: Script = { name: 'reprise_cf0add58f9b2_count_lanes', library: library, readOnly: true }
+export const deregisterScript: Script = { name: 'reprise_cf0add58f9b2_deregister', library: library, readOnly: false }
+export const documentPutScript: Script = { name: 'reprise_cf0add58f9b2_document_put', library: library, readOnly: false }
+export const documentRemoveScript: Script = { name: 'reprise_cf0add58f9b2_document_remove', library: library, readOnly: false }
+export const drawEpochScript: Script = { name: 'reprise_cf0add58f9b2_draw_epoch', library: library, readOnly: false }
+export const expiredScript: Script = { name: 'reprise_cf0add58f9b2_expired', library: library, readOnly: false }
+export const findLanesScript: Script = { name: 'reprise_cf0add58f9b2_find_lanes', library: library, readOnly: true }
+export const findTasksScript: Script = { name: 'reprise_cf0add58f9b2_find_tasks', library: library, readOnly: true }
+export const findTicketsScript: Script = { name: 'reprise_cf0add58f9b2_find_tickets', library: library, readOnly: false }
+export const findWorkersScript: Script = { name: 'reprise_cf0add58f9b2_find_workers', library: library, readOnly: true }
+export const holdKeysScript: Script = { name: 'reprise_cf0add58f9b2_hold_keys', library: library, readOnly: false }
+export const idleScript: Script = { name: 'reprise_cf0add58f9b2_idle', library: library, readOnly: false }
+export const journalAppendScript: Script = { name: 'reprise_cf0add58f9b2_journal_append', library: library, readOnly: false }
+export const journalFromScript: Script = { name: 'reprise_cf0add58f9b2_journal_from', library: library, readOnly: true }
+export const journalReadScript: Script = { name: 'reprise_cf0add58f9b2_journal_read', library: library, readOnly: true }
+export const listDepartedScript: Script = { name: 'reprise_cf0add58f9b2_list_departed', library: library, readOnly: true }
+export const listDocumentsScript: Script = { name: 'reprise_cf0add58f9b2_list_documents', library: library, readOnly: true }
+export const listExecutionsScript: Script = { name: 'reprise_cf0add58f9b2_list_executions', library: library, readOnly: true }
+export const listGroupsScript: Script = { name: 'reprise_cf0add58f9b2_list_groups', library: library, readOnly: true }
+export const listLanesScript: Script = { name: 'reprise_cf0add58f9b2_list_lanes', library: library, readOnly: true }
+export const listLaunchesScript: Script = { name: 'reprise_cf0add58f9b2_list_launches', library: library, readOnly: true }
+export const listTasksScript: Script = { name: 'reprise_cf0add58f9b2_list_tasks', library: library, readOnly: true }
+export const listWorkersScript: Script = { name: 'reprise_cf0add58f9b2_list_workers', library: library, readOnly: true }
+export const passOnScript: Script = { name: 'reprise_cf0add58f9b2_pass_on', library: library, readOnly: false }
+export const probedScript: Script = { name: 'reprise_cf0add58f9b2_probed', library: library, readOnly: false }
+export const registerScript: Script = { name: 'reprise_cf0add58f9b2_register', library: library, readOnly: false }
+export const reserveScript: Script = { name: 'reprise_cf0add58f9b2_reserve', library: library, readOnly: false }
+export const resetBreakerScript: Script = { name: 'reprise_cf0add58f9b2_reset_breaker', library: library, readOnly: false }
+export const retainScript: Script = { name: 'reprise_cf0add58f9b2_retain', library: library, readOnly: false }
+export const retryScript: Script = { name: 'reprise_cf0add58f9b2_retry', library: library, readOnly: false }
+export const seriesScript: Script = { name: 'reprise_cf0add58f9b2_series', library: library, readOnly: true }
+export const shareSlotsScript: Script = { name: 'reprise_cf0add58f9b2_share_slots', library: library, readOnly: false }
+export const standingsScript: Script = { name: 'reprise_cf0add58f9b2_standings', library: library, readOnly: true }
+export const statusesScript: Script = { name: 'reprise_cf0add58f9b2_statuses', library: library, readOnly: true }
+export const takeOverScript: Script = { name: 'reprise_cf0add58f9b2_take_over', library: library, readOnly: false }
+export const tenantFiguresScript: Script = { name: 'reprise_cf0add58f9b2_tenant_figures', library: library, readOnly: true }
+export const vouchScript: Script = { name: 'reprise_cf0add58f9b2_vouch', library: library, readOnly: false }
+export const watchScript: Script = { name: 'reprise_cf0add58f9b2_watch', library: library, readOnly: false }
+export const witnessScript: Script = { name: 'reprise_cf0add58f9b2_witness', library: library, readOnly: false }
 
 export const inspectLibrary: Library = {
-  name: 'reprise_82de3a7620dc',
-  text: `#!lua name=reprise_82de3a7620dc
+  name: 'reprise_beb00d237f95',
+  text: `#!lua name=reprise_beb00d237f95
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -8966,8 +8966,8 @@ end)
 local decoded, decodedCount = {}, 0
 local DECODED_MAX = 1000
 local function currentNames(settings)
-  if settings.maxRamp then
-    settings.minFailures, settings.maxOpenMs, settings.maxRamp = settings.minFailures, settings.maxOpenMs, settings.maxRamp
+  if settings.rampMax then
+    settings.minFailures, settings.maxOpenMs, settings.maxRamp = settings.failuresMin, settings.openMsMax, settings.rampMax
   end
   return settings
 end
@@ -9828,7 +9828,7 @@ function inspected(goOnAt, unchecked)
   return found, repairs > 0
 end
 end
-redis.register_function{ function_name = 'reprise_82de3a7620dc_inspect_counts', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_beb00d237f95_inspect_counts', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -10068,7 +10068,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_82de3a7620dc_inspect_delays', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_beb00d237f95_inspect_delays', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -10116,7 +10116,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_82de3a7620dc_inspect_expiries', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_beb00d237f95_inspect_expiries', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -10159,7 +10159,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_82de3a7620dc_inspect_groups', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_beb00d237f95_inspect_groups', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -10207,7 +10207,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_82de3a7620dc_inspect_keys', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_beb00d237f95_inspect_keys', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -10229,7 +10229,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_82de3a7620dc_inspect_leases', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_beb00d237f95_inspect_leases', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -10348,7 +10348,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_82de3a7620dc_inspect_queues', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_beb00d237f95_inspect_queues', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -10458,7 +10458,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_82de3a7620dc_inspect_tasks', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_beb00d237f95_inspect_tasks', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -10688,11 +10688,11 @@ return remember(ARGV[2], answer)
 end }`,
 }
 
-export const inspectCountsScript: Script = { name: 'reprise_82de3a7620dc_inspect_counts', library: inspectLibrary, readOnly: false }
-export const inspectDelaysScript: Script = { name: 'reprise_82de3a7620dc_inspect_delays', library: inspectLibrary, readOnly: false }
-export const inspectExpiriesScript: Script = { name: 'reprise_82de3a7620dc_inspect_expiries', library: inspectLibrary, readOnly: false }
-export const inspectGroupsScript: Script = { name: 'reprise_82de3a7620dc_inspect_groups', library: inspectLibrary, readOnly: false }
-export const inspectKeysScript: Script = { name: 'reprise_82de3a7620dc_inspect_keys', library: inspectLibrary, readOnly: false }
-export const inspectLeasesScript: Script = { name: 'reprise_82de3a7620dc_inspect_leases', library: inspectLibrary, readOnly: false }
-export const inspectQueuesScript: Script = { name: 'reprise_82de3a7620dc_inspect_queues', library: inspectLibrary, readOnly: false }
-export const inspectTasksScript: Script = { name: 'reprise_82de3a7620dc_inspect_tasks', library: inspectLibrary, readOnly: false }
+export const inspectCountsScript: Script = { name: 'reprise_beb00d237f95_inspect_counts', library: inspectLibrary, readOnly: false }
+export const inspectDelaysScript: Script = { name: 'reprise_beb00d237f95_inspect_delays', library: inspectLibrary, readOnly: false }
+export const inspectExpiriesScript: Script = { name: 'reprise_beb00d237f95_inspect_expiries', library: inspectLibrary, readOnly: false }
+export const inspectGroupsScript: Script = { name: 'reprise_beb00d237f95_inspect_groups', library: inspectLibrary, readOnly: false }
+export const inspectKeysScript: Script = { name: 'reprise_beb00d237f95_inspect_keys', library: inspectLibrary, readOnly: false }
+export const inspectLeasesScript: Script = { name: 'reprise_beb00d237f95_inspect_leases', library: inspectLibrary, readOnly: false }
+export const inspectQueuesScript: Script = { name: 'reprise_beb00d237f95_inspect_queues', library: inspectLibrary, readOnly: false }
+export const inspectTasksScript: Script = { name: 'reprise_beb00d237f95_inspect_tasks', library: inspectLibrary, readOnly: false }

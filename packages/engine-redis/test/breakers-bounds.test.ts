@@ -7,6 +7,7 @@ import {
   type Claimed,
   type ClaimRequest,
   DEFAULT_POOL,
+  DEFAULT_TENANT,
   failed,
   lost,
   type RetryQuota,
@@ -198,7 +199,9 @@ test('settings of tasks and breakers that were stored under old names are read u
   if (first === undefined) throw new Error('Nothing was claimed.')
   expect(first.snapshot.settings).toEqual(spec('t').settings)
   await engine.settle([failing(first)])
+  // The one for all tenants, and the one that is open: the tenant's own.
   await rewrite('breakers', NAME)
+  await rewrite('breakers', `${NAME}\n${DEFAULT_TENANT}`)
   expect((await engine.breakers()).items).toMatchObject([{ settings: SETTINGS, state: { status: 'open' } }])
   clock.jump(5_000)
   const [probe] = (await engine.claim(request(1))).claimed

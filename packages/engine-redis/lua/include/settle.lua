@@ -140,7 +140,7 @@ local function succeed(id, attempt, token, lease, origin, result)
   if exists('breakers') then tellSuccess(lane, startedAt, 1) end
   ended(id)
   if state and state.retryReason then
-    note('task.recovered', id, tonumber(attempt), ACTORS.worker .. worker, JOURNAL_REASONS.recovered, string.format('{"action":%s,"reason":%s,"generation":%d,"fingerprint":%s}', cjson.encode(lane.action), cjson.encode(state.retryReason), state.generation, cjson.encode(state.diedOf or cjson.null)))
+    note('task.recovered', id, tonumber(attempt), ACTORS.worker .. worker, JOURNAL_REASONS.recovered, format('{"action":%s,"reason":%s,"generation":%d,"fingerprint":%s}', cjson.encode(lane.action), cjson.encode(state.retryReason), state.generation, state.diedOf and cjson.encode(state.diedOf) or 'null'))
   end
   if isNotified then
     note('task.succeeded', id, tonumber(attempt), ACTORS.worker .. worker, JOURNAL_REASONS.succeeded, '{"action":' .. cjson.encode(lane.action) .. '}')

@@ -15,8 +15,8 @@ local DECODED_MAX = 1000
 
 -- What a breaker was told under the names of earlier versions (docs/adr/0026), under those of today.
 local function currentNames(settings)
-  if settings.maxRamp then
-    settings.minFailures, settings.maxOpenMs, settings.maxRamp = settings.minFailures, settings.maxOpenMs, settings.maxRamp
+  if settings.rampMax then
+    settings.minFailures, settings.maxOpenMs, settings.maxRamp = settings.failuresMin, settings.openMsMax, settings.rampMax
   end
   return settings
 end
