@@ -2,6 +2,7 @@
 // built-in ones: known codes, HTTP statuses, words in the message. What no rule knows is `unknown`, and not retriable.
 
 import { stepBudget } from '../patterns/pattern.ts'
+import { remembered } from '../runtime/remembered.ts'
 import { REASON_BY_CODE, REASON_BY_WORDS, reasonByStatus } from './built-in-rules.ts'
 import { type FailureReason, isFailureReason, isRetriable } from './failure-reason.ts'
 import type { Normalised } from './normalise.ts'
@@ -61,7 +62,9 @@ function byStatus(code: string): FailureReason | undefined {
   return /^HTTP_\d{3}$/.test(code) ? reasonByStatus(Number(code.slice(5))) : undefined
 }
 
-function byWords(message: string): Verdict | null {
+const byWords = remembered(wordsIn, { textsMax: 200, lengthMax: 1_000 })
+
+function wordsIn(message: string): Verdict | null {
   const text = message.toLowerCase()
   const match = REASON_BY_WORDS.find(([words]) => text.includes(words))
   return match === undefined ? null : verdict(match[1], `message:${match[0]}`)

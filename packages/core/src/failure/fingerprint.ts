@@ -3,15 +3,19 @@
 // Line numbers are left out: a deploy that shifts a file must not split a group.
 
 import type { ActionName, Fingerprint } from '../model/ids.ts'
+import { remembered } from '../runtime/remembered.ts'
 import { digest64 } from './digest.ts'
 import { messageShape } from './message-shape.ts'
 import type { Normalised } from './normalise.ts'
+
+/** A cause that strikes a thousand times mostly says the same each time. */
+const shapeOf = remembered(messageShape, { textsMax: 200, lengthMax: 1_000 })
 
 export function fingerprintOf(
   action: ActionName,
   failure: Pick<Normalised, 'code' | 'name' | 'message' | 'stack'>,
 ): Fingerprint {
-  const parts = [action, failure.code ?? '', failure.name, messageShape(failure.message), topOwnFrame(failure.stack)]
+  const parts = [action, failure.code ?? '', failure.name, shapeOf(failure.message), topOwnFrame(failure.stack)]
   return digest64(parts.join('\u0000')) as Fingerprint
 }
 

@@ -8,6 +8,7 @@ import { checkedText } from '../model/ids.ts'
 import { JSON_DEPTH_MAX } from '../model/json.ts'
 import { refuseUnknownKeys } from '../model/options.ts'
 import { Pattern, stepBudget } from '../patterns/pattern.ts'
+import { remembered } from '../runtime/remembered.ts'
 import type { Turns } from '../runtime/turns.ts'
 import { createNameRules, type Secrecy } from './redact-names.ts'
 import { createTextRules, isCardNumber, REDACTED, type TextSteps } from './redact-text.ts'
@@ -51,14 +52,13 @@ const NODE_LENGTH = 80
 /** What own patterns may cost in one text. */
 const LINE_STEPS_MAX = 500_000
 /** Names that were judged already; most values have the same few. */
-const NAMES_KEPT_MAX = 2_000
-const NAME_KEPT_LENGTH_MAX = 100
+const NAMES_KEPT = { textsMax: 2_000, lengthMax: 100 }
 const NUMBER_CARD_MIN = 1e12
 
 export function createRedactor(options: RedactionOptions = {}): Redactor {
   refuseUnknownKeys(options, KNOWN_OPTIONS, 'redaction option')
   const keys = checkedNames(options.keys, 'key to redact')
-  const secrecyOf = remembered(createNameRules(keys, checkedNames(options.allow, 'allowed key')))
+  const secrecyOf = remembered(createNameRules(keys, checkedNames(options.allow, 'allowed key')), NAMES_KEPT)
   const patterns = checkedList(options.patterns, 'pattern to redact').map((source) => new Pattern(source))
   const hideKnown = createTextRules(secrecyOf, keys.length > 0)
   const bounded = (given: string): string => {
@@ -67,7 +67,7 @@ export function createRedactor(options: RedactionOptions = {}): Redactor {
   }
   const text = (given: string): string => hideKnown.whole(bounded(given))
   const textSteps = (given: string): TextSteps => hideKnown.inSteps(bounded(given))
-  const judgedName = remembered((name) => ({ secrecy: secrecyOf(name), shownName: text(name) }))
+  const judgedName = remembered((name) => ({ secrecy: secrecyOf(name), shownName: text(name) }), NAMES_KEPT)
   const rules: Rules = { judgedName, text, textSteps }
   return {
     text: (given) => orHidden(() => text(String(given))),
@@ -100,18 +100,6 @@ function orHidden<T>(look: () => T): T | typeof REDACTED {
     return look()
   } catch {
     return REDACTED
-  }
-}
-
-function remembered<T>(judge: (name: string) => T): (name: string) => T {
-  const known = new Map<string, T>()
-  return (name) => {
-    const before = known.get(name)
-    if (before !== undefined) return before
-    if (known.size >= NAMES_KEPT_MAX) known.clear()
-    const judged = judge(name)
-    if (name.length <= NAME_KEPT_LENGTH_MAX) known.set(name, judged)
-    return judged
   }
 }
 
