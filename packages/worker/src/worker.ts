@@ -210,7 +210,7 @@ export class Worker {
     const { health, host } = this.#config
     const paths = { [HEALTH_PATH]: () => this.#healthAnswer() }
     if (health !== null) this.#healthServer = await serveHealth(health, paths, host)
-    const watched = this.#blockedLoop.start()
+    this.#blockedLoop.start()
     try {
       await this.#register()
     } catch (error) {
@@ -218,7 +218,7 @@ export class Worker {
       await this.#healthServer?.close()
       throw error
     }
-    await Promise.all([this.#publishActions(), watched])
+    await this.#publishActions()
     this.#state = 'running'
     for (const service of this.#services) await service.start()
     this.#running = this.#executions.run().catch((error: unknown) => this.#giveUp(error))

@@ -17,24 +17,22 @@ function counting(): { readonly voucher: Voucher; readonly asked: Int32Array } {
   return { voucher: { program, data: asked.buffer } as unknown as Voucher, asked }
 }
 
-async function blockedWorker() {
+function blockedWorker() {
   const { voucher, asked } = counting()
   const worker = workerId('blocked')
   const vouched = new Vouched({ worker, leaseMs: LEASE_MS, voucher, log: silentLogger, onBlock: () => {} })
   onTestFinished(() => vouched.stop())
-  await vouched.join()
+  vouched.join()
   vouched.as(1)
-  // The thread hears of it by a message.
-  await new Promise((resolve) => setImmediate(resolve))
-  /** Holds the event loop until it has been vouched for twice, so that what the first vouch did is written. */
+  /** Holds the event loop, which has not turned since the thread was started, until it has been vouched for twice, so that what the first vouch did is written. */
   const block = (): void => {
     for (let seen = 0; seen < 2; seen = Atomics.load(asked, 0)) Atomics.wait(asked, 0, seen, 10_000)
   }
   return { vouched, block }
 }
 
-test('a lease that is vouched for ends later, and one that had ended before does not come back', async () => {
-  const { vouched, block } = await blockedWorker()
+test('a lease that is vouched for from the first turn on ends later, and one that had ended before does not come back', () => {
+  const { vouched, block } = blockedWorker()
   const began = systemClock.monotonic()
   expect(vouched.leaseEnd(began + LEASE_MS)).toBe(began + LEASE_MS)
   block()

@@ -41,9 +41,9 @@ export class BlockedLoop {
     this.#vouched = voucher === null ? null : new Vouched({ worker, leaseMs, voucher, log, onBlock })
   }
 
-  /** Before it begins: comes back when blocks would be noticed. */
-  async start(): Promise<void> {
-    await this.#vouched?.join()
+  /** Before it begins. */
+  start(): void {
+    this.#vouched?.join()
   }
 
   /** The worker is registered under this epoch. */

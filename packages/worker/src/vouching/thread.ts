@@ -161,7 +161,6 @@ function end(at) {
 }
 
 const timer = setInterval(look, everyMs)
-parentPort.postMessage('ready')
 
 parentPort.on('message', (order) => {
   if (order.kind === 'close') {

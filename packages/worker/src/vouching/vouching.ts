@@ -3,15 +3,7 @@
 // event loop: while that runs, the thread does nothing. Where there can be no thread, that is all there is.
 
 import { Worker as Thread } from 'node:worker_threads'
-import {
-  CLAIMS_NOTHING,
-  inTime,
-  type Logger,
-  systemClock,
-  type Timer,
-  type Voucher,
-  type WorkerId,
-} from '@reprise/core'
+import { CLAIMS_NOTHING, type Logger, systemClock, type Timer, type Voucher, type WorkerId } from '@reprise/core'
 import type { Culprit } from '../running-now.ts'
 import { THREAD } from './thread.ts'
 
@@ -53,15 +45,11 @@ let thread: ThreadAtWork | null = null
 interface ThreadAtWork {
   readonly thread: Thread
   readonly everyMs: number
-  /** It looks from now on. */
-  readonly ready: Promise<void>
   tick: Timer
 }
 
 /** After the last worker has left: the next one may come soon. */
 const LINGER_MS = 5_000
-/** A thread that takes longer to start is not waited for. */
-const START_MS_MAX = 2_000
 let lingering: Timer | null = null
 
 /** One worker, while it is vouched for. */
@@ -85,12 +73,11 @@ export class Vouched {
     if (members.get(this.#options.worker) === this && thread !== null) this.tell(thread.thread)
   }
 
-  /** Comes back when somebody looks, should the first handler block. */
-  async join(): Promise<void> {
+  /** The thread may still be starting afterwards. It needs nothing of the event loop for that, should the first handler block. */
+  join(): void {
     members.set(this.#options.worker, this)
     lingering?.cancel()
     if (thread === null || tickMs(this.leaseMs) < thread.everyMs) startThread()
-    if (thread !== null) await inTime(systemClock, START_MS_MAX, thread.ready)
   }
 
   /**
@@ -155,14 +142,11 @@ function startThread(): void {
         Atomics.add(ticks, 0, 1)
         if (thread?.thread === started) thread.tick = tick()
       })
-    const ready = Promise.withResolvers<void>()
-    thread = { thread: started, everyMs, ready: ready.promise, tick: tick() }
-    started.on('message', (message: BlockReport | 'ready') => {
-      if (message === 'ready') ready.resolve()
-      else for (const member of members.values()) member.blocked(message)
+    thread = { thread: started, everyMs, tick: tick() }
+    started.on('message', (message: BlockReport) => {
+      for (const member of members.values()) member.blocked(message)
     })
     started.on('error', (error) => {
-      ready.resolve()
       if (thread?.thread !== started) return
       thread = null
       for (const member of members.values()) member.warn(error)
