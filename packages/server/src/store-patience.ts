@@ -70,21 +70,16 @@ export class StorePatience {
 
   /** One promise for each call, made by hand: this stands before every request, and a race makes several. */
   #within(answer: Promise<unknown>): Promise<unknown> {
-    return new Promise((resolve, refuse) => {
-      const waiting: Waiting = { beats: 0, refuse }
-      this.#waiting.add(waiting)
-      if (!this.#isBeating) this.#beatLater()
-      answer.then(
-        (value) => {
-          this.#waiting.delete(waiting)
-          resolve(value)
-        },
-        (error: unknown) => {
-          this.#waiting.delete(waiting)
-          refuse(error)
-        },
-      )
-    })
+    const { promise, resolve, reject: refuse } = Promise.withResolvers<unknown>()
+    const waiting: Waiting = { beats: 0, refuse }
+    this.#waiting.add(waiting)
+    if (!this.#isBeating) this.#beatLater()
+    const end = (tell: (outcome: unknown) => void) => (outcome: unknown) => {
+      this.#waiting.delete(waiting)
+      tell(outcome)
+    }
+    answer.then(end(resolve), end(refuse))
+    return promise
   }
 
   #beatLater(): void {
