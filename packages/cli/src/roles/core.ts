@@ -13,6 +13,7 @@ import { VERSION } from '../version.ts'
 import { unlessAskedToEnd } from './asked-to-end.ts'
 import { declaredActions } from './declared-actions.ts'
 import { redactionOf } from './log.ts'
+import { collectSooner } from './memory.ts'
 import { openOutsideQueue } from './outside-queue.ts'
 import { openRoleContext, type RoleContext, refuseDamage } from './role-context.ts'
 
@@ -56,6 +57,7 @@ export interface RunningCore {
 export async function startCore(context: RoleContext): Promise<RunningCore> {
   const { engine, host, log, metrics, policies, resolved } = context
   const { values } = resolved
+  collectSooner()
   const { createServer } = await import('@reprise/server')
   const queue = await openOutsideQueue(resolved, host.clock)
   const flags = await openFlags({

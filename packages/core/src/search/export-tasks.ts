@@ -49,7 +49,8 @@ export const exportTask = async (engine: Pick<Engine, 'executions'>, task: Task)
 const ATTEMPTS_AT_ONCE = 10
 
 /** A task's attempts are bounded by its budgets; an operator may have opened many generations. Tokens are left out. */
-async function attemptsOf(engine: Pick<Engine, 'executions'>, { id }: Task): Promise<readonly unknown[]> {
+async function attemptsOf(engine: Pick<Engine, 'executions'>, { id, attempt }: Task): Promise<readonly unknown[]> {
+  if (attempt === 0) return []
   const read = async (page: PageRequest): Promise<Page<unknown>> => {
     const { items, next } = await engine.executions(id, { ...page, limit: ATTEMPTS_AT_ONCE })
     return { items: items.map(({ token: _own, taskSnapshot: _above, ...attempt }) => attempt), next }
