@@ -147,7 +147,7 @@ export type TaskState =
     }
   /** The end. */
   | { readonly status: 'succeeded'; readonly at: number; readonly result: JsonText | null }
-  /** Automatic retries have ended. Left by an operator: redrive or discard. */
+  /** Automatic retries have ended. Left by an operator: redrive, retry or discard. */
   | {
       readonly status: 'dead'
       readonly at: number
@@ -156,7 +156,7 @@ export type TaskState =
       /** Another task has taken its dedupe key since: it was superseded. */
       readonly keyTaken?: true
     }
-  /** The end: an operator gave a dead letter up. */
+  /** An operator gave a dead letter up. Left by an operator's restore, for some days; else the end. */
   | { readonly status: 'discarded'; readonly at: number }
   /** The end. */
   | { readonly status: 'cancelled'; readonly at: number }
