@@ -269,5 +269,5 @@ test('D6: room on a disk is told in the unit that fits', () => {
 
 test('the help of watch says what -o json writes', async () => {
   const { stdout } = await shell().reprise('watch', '--help')
-  expect(words(stdout)).toContain('one line of JSON for each event, with -o json too')
+  expect(words(stdout)).toContain('With -o json or jsonl it writes one line of JSON for each event.')
 })

@@ -20,7 +20,7 @@ export const audit: CommandDefinition = {
   summary: 'Show who did what, and check that the record is whole',
   details: [
     'The journal records everything unusual and every action of an operator. An orchestrator seals its entries every few seconds: each seal holds a digest of every entry and the hash of the seal before.',
-    'Verbs: list, newest first; verify, which names each entry that was changed, removed, swapped or added, and ends with code 1 if there is one; export, which writes the sealed journal as lines of JSON. Keep the seal that verify prints, and give it with --expected later: then a record that was made anew from its beginning shows, too. verify --file checks an export, or the file of the setting audit.file, without a store.',
+    'Verbs: list, newest first; verify, which names each entry that was changed, removed, swapped or added, and ends with code 1 if there is one; export, which writes the sealed journal as lines of JSON. Keep the seal that verify prints, and give it with --expected later: then verify also finds a record that was written anew from its beginning. verify --file checks an export, or the file of the setting audit.file, without a store.',
   ].join('\n\n'),
   arguments: [{ name: '[verb]', about: 'list, verify or export; list if missing' }],
   options: [

@@ -15,7 +15,7 @@ export const breakers: CommandDefinition = {
   group: 'Operate',
   summary: 'List circuit breakers, and reset them',
   details:
-    'Lists the breakers that hold work back, or have seen failures lately. A breaker is of one tenant, or of all. reset <name> closes those of this name, or that of one tenant, and forgets their failures: work goes on at once.',
+    'Lists the breakers that hold work back, or have seen failures lately. A breaker belongs to one tenant, or to all. reset <name> closes all breakers of this name, or with --tenant that of one tenant, and forgets their failures: work goes on at once.',
   arguments: [
     { name: '[verb]', about: 'reset' },
     { name: '[name]', about: 'For reset: the breaker, such as dependency:stripe' },

@@ -17,18 +17,18 @@ const KINDS = ['pagerduty', 'slack', 'email', 'webhook', 'retry_alert', 'tenants
 export const channels: CommandDefinition = {
   path: ['channels'],
   group: 'Operate',
-  summary: 'List the channels that alerts are told to; make, try and remove them',
+  summary: 'List the channels that alerts are sent to; make, try and remove them',
   details: [
-    'create <name> --kind <kind> --set <name=value> makes one: docs/alerts.md lists the settings of each kind. A value that begins with @ is read from that file, which is the way for secrets; one that is JSON is taken as such.',
-    'One of kind work_orders is a system that gets a ticket for each work order, and hears of no alerts: docs/work-orders.md.',
-    'deliveries <name> lists what it was told, and test <name> tells it now that this is a test: exit code 1 if that does not arrive. update <name> changes what is given, disable <name> and enable <name> switch it, remove <name> ends it.',
+    'create <name> --kind <kind> --set <name=value> makes one: docs/alerts.md lists the settings of each kind. A value that begins with @ is read from that file: use this for secrets. A value that is JSON counts as JSON.',
+    'A channel of kind work_orders is a system that gets a ticket for each work order, and no alerts: docs/work-orders.md.',
+    'deliveries <name> lists what was sent to it. test <name> sends it a test message now: exit code 1 if the message does not arrive. update <name> changes the settings that you give, disable <name> and enable <name> switch it off and on, remove <name> ends it.',
   ].join('\n\n'),
   arguments: [
     { name: '[verb]', about: 'create, update, deliveries, test, disable, enable or remove' },
     { name: '[channel]', about: 'Its name' },
   ],
   options: [
-    { flags: '--kind <kind>', about: 'For create: how it is spoken to', choices: KINDS },
+    { flags: '--kind <kind>', about: 'For create: what kind of channel it is', choices: KINDS },
     {
       flags: '--set <name=value>',
       about: 'For create and update: a setting of its kind; may be given several times',
@@ -37,11 +37,14 @@ export const channels: CommandDefinition = {
     { flags: '--rules <rules>', about: 'Only alerts of these rules, with commas between them' },
     {
       flags: '--min-severity <severity>',
-      about: 'Only alerts that are at least so severe; normal if not given',
+      about: 'Only alerts of this severity and above; normal if not given',
       choices: ['low', 'normal', 'high', 'critical'],
     },
-    { flags: '--after <duration>', about: 'Told only after nobody acknowledged it for so long' },
-    { flags: '--remind <duration>', about: 'Told again while nobody acknowledges it' },
+    { flags: '--after <duration>', about: 'Only alerts that nobody has acknowledged for this long' },
+    {
+      flags: '--remind <duration>',
+      about: 'Send an alert again each time this long has passed, until somebody acknowledges it',
+    },
     { flags: '--quiet-hours <hours>', about: 'Only critical alerts at these hours: 22:00-07:00@Europe/Berlin' },
     LIMIT,
   ],

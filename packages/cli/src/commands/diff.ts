@@ -8,9 +8,9 @@ import { relativeTime } from '../output/times.ts'
 export const diff: CommandDefinition = {
   path: ['diff'],
   group: 'Operate',
-  summary: 'Show what a failed attempt and the last good one differ in',
+  summary: 'Show how a failed attempt differs from the last good one',
   details:
-    'Compares the last failed attempt of a task with the last success of the same action and tenant before it: worker, version, host, labels, payload, duration. What is the same is left out.',
+    'Compares the last failed attempt of a task with the last success of the same action and tenant before it: worker, version, host, labels, payload, duration. It leaves out what is the same.',
   arguments: [{ name: '<id>', about: 'The task' }],
   examples: [
     ['reprise diff 0190b8b2-8c1e-7a9e-b7b1-2f0d3c1a9e55', 'What is different?'],

@@ -9,7 +9,7 @@ const STYLES = { ok: 'green', warn: 'yellow', fail: 'red' } as const
 export const doctor: CommandDefinition = {
   path: ['doctor'],
   group: 'Set up',
-  summary: 'Look at everything that has to be right',
+  summary: 'Check that everything is set up correctly',
   details:
     'Looks at Node, the configuration, policies and packs, the disk, the server and its clock and version, the store and what it survives, workers and the port; and says what to do about each problem. Changes nothing. Exit code 1 if a check fails.',
   settings: ['data', 'host', 'port', 'policies', 'packs'],

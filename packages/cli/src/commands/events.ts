@@ -20,12 +20,12 @@ export const events: CommandDefinition = {
   group: 'Tasks',
   summary: 'Read what happened',
   details:
-    'Reads the journal: everything unusual, and everything an operator did, oldest first. It shows the last ones; with --cursor, the first ones that follow it. With a query, only events of tasks that match it now: with --since the search ends there.',
-  arguments: [{ name: '[query...]', about: 'Only about tasks that agree with this, as for list' }],
+    'Reads the journal: everything unusual, and everything an operator did, oldest first. It shows the last events; with --cursor, the first ones that follow it. With a query, it shows only events of tasks that match the query now, back to --since.',
+  arguments: [{ name: '[query...]', about: 'Only about tasks that match this query, as for list' }],
   options: [
     { flags: '--since <when>', about: 'Nothing earlier: 15m, 2h, or 2030-01-31T12:00:00Z' },
     { flags: '--until <when>', about: 'Nothing later, written in the same way' },
-    { flags: '--actor <name>', about: 'Only what somebody did whose name has this in it: ann@, token:, worker:' },
+    { flags: '--actor <name>', about: 'Only events of actors with this in their name: ann@, token:, worker:' },
     { flags: '--task <id>', about: 'Only about this task' },
     { flags: '--type <types>', about: 'Only these types: execution.failed,task.*' },
     { flags: '-n, --limit <count>', about: `At most this many; ${LIMIT_DEFAULT} if not given` },

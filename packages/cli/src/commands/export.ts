@@ -10,7 +10,7 @@ export const exportCommand: CommandDefinition = {
   group: 'Tasks',
   summary: 'Write tasks and their attempts as lines of JSON',
   details:
-    'Writes every task that a query finds, with all its attempts, as one line of JSON each, newest first. Changes nothing. A server leaves out what its rules redact, unless --raw is given by somebody who may configure it.',
+    'Writes every task that a query finds, with all its attempts, as one line of JSON each, newest first. Changes nothing. A server hides what its rules redact. With --raw it hides nothing; this needs the scope configure.',
   arguments: [{ name: '[query...]', about: 'What to find, as for list; everything if missing' }],
   options: [
     { flags: '-n, --limit <count>', about: 'At most this many; all if not given' },

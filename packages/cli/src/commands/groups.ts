@@ -16,8 +16,8 @@ export const groups: CommandDefinition = {
   group: 'Operate',
   summary: 'List dead letters by cause, look into a cause, and say what is done about it',
   details: [
-    'Lists failure groups, the largest first: dead letters that failed for the same cause have one fingerprint, by which redrive and discard take them all. With a query, as for list, only the dead letters that it finds count.',
-    'Verbs: list; show <group>, or the group alone; cause <group>, which compares its failures with successes and says what changed before; ack <group>, which makes you or --owner the owner; resolve <group>, also --in-version, which opens it again by itself when the cause comes back; ignore <group> --for or --count; reopen <group>; merge <group> <others>; split <group>, which takes it out again, or with --by tells its dead letters apart; notify <group> <message>, which tells the tenants that are affected.',
+    'Lists failure groups, the largest first: dead letters that failed for the same cause have one fingerprint, and redrive and discard take all of them by it. With a query, as for list, it counts only the dead letters that the query finds.',
+    'Verbs: list; show <group>, or the group alone; cause <group>, which compares its failures with successes and says what changed before; ack <group>, which makes you or --owner the owner; resolve <group>, also --in-version: if the cause comes back, the group opens again by itself; ignore <group> --for or --count; reopen <group>; merge <group> <others>; split <group>, which takes it out again, or with --by divides its dead letters; notify <group> <message>, which sends the message to the tenants that are affected.',
   ].join('\n\n'),
   arguments: [
     { name: '[query...]', about: 'Which dead letters, all if nothing is said; or a verb and what it is about' },
@@ -33,7 +33,7 @@ export const groups: CommandDefinition = {
     { flags: '--owner <owner>', about: 'For ack: who takes it on' },
     { flags: '--in-version <version>', about: 'For resolve: workers of this version and newer have the fix' },
     { flags: '--for <duration>', about: 'For ignore: how long, such as 2d' },
-    { flags: '--count <count>', about: 'For ignore: until this number more have died' },
+    { flags: '--count <count>', about: 'For ignore: until this many more tasks have died' },
     {
       flags: '--by <field>',
       about: 'For split: tenant, version, host, worker, code or label.<name>; none for nothing',

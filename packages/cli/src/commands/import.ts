@@ -17,9 +17,9 @@ const OF_BULLMQ = ['redis', 'queue', 'prefix', 'states', 'action', 'tenant', 'po
 export const importCommand: CommandDefinition = {
   path: ['import'],
   group: 'Tasks',
-  summary: 'Take tasks in with their attempts: from a file, or from BullMQ',
+  summary: 'Import tasks with their attempts: from a file, or from BullMQ',
   details:
-    'Reads lines as export --raw writes them, or with much left out: {"snapshot":{"id":"a1","action":"mail"},"state":{"status":"dead"},"attempts":[{"failure":{"message":"refused"}}]}. Dead letters stay dead letters with their attempts, errors and stacks; queued and waiting tasks go on. What is there already is left as it is, so that an import that broke off is simply made again. With bullmq it reads the jobs of a BullMQ queue, changes nothing there, looks first, and asks.',
+    'Reads lines as export --raw writes them, or with much left out: {"snapshot":{"id":"a1","action":"mail"},"state":{"status":"dead"},"attempts":[{"failure":{"message":"refused"}}]}. Dead letters stay dead letters with their attempts, errors and stacks; queued and waiting tasks go on. A task that is already there stays as it is, so you can repeat an import that broke off. With bullmq it reads the jobs of a BullMQ queue and changes nothing there. It says what it found, and asks.',
   arguments: [{ name: '[words...]', about: 'A file, - for standard input, or bullmq' }],
   options: [
     { flags: '--redis <url>', about: 'bullmq: the Redis of the queue, such as redis://localhost:6379' },

@@ -16,7 +16,7 @@ export const inspect: CommandDefinition = {
   group: 'Operate',
   summary: 'Recount the store, and find and repair drift',
   details:
-    'Compares queues, the delay queue, leases, keys, dead letters and counts with the records of tasks, and says what does not fit. Changes nothing unless --reconcile is given: then it repairs what it finds, and removes duplicates. Exit code 1 if something was found and is not repaired.',
+    'Compares queues, the delay queue, leases, keys, dead letters and counts with the records of tasks, and lists the differences. It changes nothing without --reconcile. With it, it repairs what it finds, and removes duplicates. Exit code 1 if a difference is left.',
   options: [
     { flags: '--reconcile', about: 'Repair what is found' },
     { flags: '--step <count>', about: 'Look at this many at a time; 1000 if not given' },

@@ -27,11 +27,11 @@ export const jobRun: CommandDefinition = {
       flags: '--range <from..to>',
       about: 'A chunk for each number from the first to below the second, such as 0..240',
     },
-    { flags: '--step <count>', about: 'With --range: only each number that is this much further' },
+    { flags: '--step <count>', about: 'With --range: the distance from one number to the next; 1 if not given' },
     { flags: '--file <file>', about: 'A chunk for each line or row of this file; - for standard input' },
     {
       flags: '--format <format>',
-      about: 'What the file is; by the end of its name if not given',
+      about: 'The format of the file; by the end of its name if not given',
       choices: ['ndjson', 'csv', 'lines'],
     },
     { flags: '--id <id>', about: 'The same id is the same job' },

@@ -27,7 +27,7 @@ export const keyRotate: CommandDefinition = {
   group: 'Set up',
   summary: 'Make a new key',
   details:
-    'Makes a new key. It comes into force after a minute, when every process knows it. The keys before it go on to verify, so running workers and tokens that are out go on to work. If a key was stolen, give --keep 0s: leases that are out then end as lost.',
+    'Makes a new key. It comes into force after a minute, when every process knows it. The keys before it still verify for a while, so running workers and the tokens you gave out still work. If a key was stolen, give --keep 0s: leases that workers hold then end as lost.',
   arguments: [{ name: '<ring>', about: 'lease-credentials or seals; see key list' }],
   options: [{ flags: '--keep <duration>', about: 'How long the keys before it still verify; 7d if not given' }, REASON],
   examples: [

@@ -31,7 +31,7 @@ export const lanes: CommandDefinition = {
   group: 'Operate',
   summary: 'List lanes; pause, resume and limit them',
   details:
-    'A lane is all tasks of one action and tenant in one pool. Without a verb they are listed. holds lists every hold and limit, also those on names that no task has yet. pause holds lanes, present and future ones, resume lifts exactly that hold again, and limit <count> sets how many tasks may run in all of them together (none lifts it). Which lanes: --action, --tenant, --pool, or --all; before all of them are held or limited, it asks.',
+    'A lane is all tasks of one action and tenant in one pool. Without a verb, the command lists lanes. holds lists every hold and limit, also those on names that no task has yet. pause holds lanes, present and future ones. resume lifts exactly that hold again. limit <count> sets how many tasks may run in all these lanes together (none lifts it). Name the lanes by --action, --tenant, --pool, or --all; the command asks before it holds or limits all lanes.',
   arguments: [
     { name: '[verb]', about: 'holds, pause, resume or limit' },
     { name: '[count]', about: 'For limit: how many may run at once, or none' },

@@ -31,9 +31,9 @@ const COLUMNS: readonly Column<Row>[] = [
 export const ledger: CommandDefinition = {
   path: ['ledger'],
   group: 'Operate',
-  summary: 'Check that every accepted task stands somewhere',
+  summary: 'Check that no accepted task is missing from the counts',
   details:
-    'Shows for each tenant and action that accepted = succeeded + dead + discarded + cancelled + live + removed. An orchestrator holds these counts against the tasks all the time; what does not fit is listed, with the tasks that are gone. Ends with code 1 if something does not fit.',
+    'Shows for each tenant and action that accepted = succeeded + dead + discarded + cancelled + live + removed. An orchestrator compares these counts with the tasks all the time. The command lists the differences, with the tasks that are gone, and ends with code 1 if there is one.',
   options: [
     { flags: '--action <action>', about: 'Only of this action' },
     { flags: '--tenant <tenant>', about: 'Only of this tenant' },

@@ -11,7 +11,7 @@ export const note: CommandDefinition = {
   group: 'Operate',
   summary: 'Leave a note on a task or a failure group',
   details:
-    'Leaves a note for the next person who looks: what was tried, who was asked. status, explain and groups show it. With --group the note is on a failure group; so it is if no task has the id and it is the fingerprint of a group. --remove takes a note away again.',
+    'Leaves a note for the next person who looks: what was tried, who was asked. status, explain and groups show it. With --group, or if the id is no task but the fingerprint of a failure group, the note is on that group. --remove takes a note away again.',
   arguments: [
     { name: '[id]', about: 'The task' },
     { name: '[text]', about: 'The note' },
@@ -22,7 +22,7 @@ export const note: CommandDefinition = {
   ],
   examples: [
     ["reprise note 0190b8b2-8c1e-7a9e-b7b1-2f0d3c1a9e55 'asked billing, ticket 4711'", 'On a task'],
-    ["reprise note --group 5d41402abc4b 'fixed in 2.3, redrive after the deploy'", 'On a cause'],
+    ["reprise note --group 5f3a0c1e9b7d2468 'fixed in 2.3, redrive after the deploy'", 'On a cause'],
   ],
   async run(invocation) {
     const { api, options, output } = invocation

@@ -16,7 +16,7 @@ export const policySimulate: CommandDefinition = {
   group: 'Policies',
   summary: 'Try policies on a task that keeps failing the same way',
   details:
-    'Says, attempt by attempt, what would become of a task that keeps failing the same way: which policy decides, when it runs again, when it is given up. The policies in force decide, at the server or in the store that the command talks to; with --policies those of a file. With --recorded it takes the tasks that really failed in a period, and says how many would have recovered, when, and at how many attempts: under the version in force, and under a draft (--policies). Nothing is run.',
+    'Says, attempt by attempt, what happens to a task that always fails in the same way: which policy decides, when the task runs again, when it is dead. The policies in force decide, at the server or in the store that the command talks to; with --policies those of a file. With --recorded it takes the tasks that really failed in a period, and says how many would have recovered, when, and at how many attempts: under the version in force, and under a draft (--policies). Nothing is run.',
   arguments: [{ name: '[action]', about: 'The action of the task; with --recorded all actions if missing' }],
   options: [
     { flags: '--policies <file>', about: 'A file of retry policies, in place of those in force' },

@@ -82,7 +82,7 @@ export const policyPublish: CommandDefinition = {
   group: 'Policies',
   summary: 'Bring policies into force',
   details:
-    'Makes a file of retry policies the newest version, in force everywhere within seconds. It is checked first; with --dry-run, only that. With --expected <number> only if that is still the newest version: exit code 5 if somebody was faster.',
+    'Makes a file of retry policies the newest version, in force everywhere within seconds. The file is checked first; --dry-run only checks it. With --expected <number>, the file is published only if this is still the newest version: exit code 5 if somebody was faster.',
   arguments: [{ name: '<file>', about: 'The policies, as YAML; - for standard input' }],
   options: [
     { flags: '--expected <number>', about: 'The version that the change is made for; 0 for none' },

@@ -16,7 +16,8 @@ export const queueShow: CommandDefinition = {
   path: ['queue', 'show'],
   group,
   summary: 'Show the SQS queue and its dead-letter queue',
-  details: 'Shows how many messages are in the queue and in its dead-letter queue, as SQS counts them: about as many.',
+  details:
+    'Shows how many messages are in the queue and in its dead-letter queue, as SQS counts them: SQS does not count exactly.',
   options: [{ flags: '-w, --watch', about: 'Keep looking, until interrupted' }],
   examples: [
     ['reprise queue show', 'Does it grow?'],
@@ -54,7 +55,7 @@ export const queueDeadLetters: CommandDefinition = {
   group,
   summary: "Look at messages in the queue's dead-letter queue",
   details:
-    'Shows some messages that the queue gave up, because they came too often and were never taken. They are hidden from other readers for a moment.',
+    'Shows some messages that the queue gave up, because it delivered them too often and nobody took them. They are hidden from other readers for a moment.',
   options: [{ flags: '-n, --limit <count>', about: `At most this many, up to ${SHOWN_MAX}; 10 if not given` }],
   examples: [['reprise queue dead-letters', 'What could not be launched?']],
   async run(invocation) {
@@ -158,7 +159,7 @@ export const queueResend: CommandDefinition = {
 export const queueDrop: CommandDefinition = {
   path: ['queue', 'drop'],
   group,
-  summary: 'Give a kept message up',
+  summary: 'Delete a kept message',
   arguments: MESSAGE,
   examples: [['reprise queue drop 5fea7756-0ea4-451a-a703-a558b933e274', 'Nobody needs it']],
   async run({ api, arguments: [id = ''], output }) {

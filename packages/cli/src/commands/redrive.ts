@@ -10,7 +10,7 @@ export const redrive: CommandDefinition = {
   group: 'Operate',
   summary: 'Send dead letters back to work, safely',
   details:
-    'plan writes down which dead letters are meant and says what to expect. start runs it in an orchestrator: 1, then 10, then 100, then the rest; it halts by itself if too many fail, or of the same cause. list, show and watch tell how far redrives are; pause, resume, abort and undo say what they are to do. Without a verb, the tasks that are named or found are sent back at once. docs/recovery.md has more.',
+    'plan writes down the dead letters and says what to expect. start runs the plan in an orchestrator: 1 task, then 10, then 100, then the rest. It halts by itself if too many fail, or if one fails for the same cause again. list, show and watch show how far redrives are; pause, resume, abort and undo change one. Without a verb, the tasks that you name or find are sent back at once. docs/recovery.md has more.',
   arguments: [{ name: '[words...]', about: `A verb (${VERBS.join(', ')}), then the redrive or tasks; or tasks alone` }],
   options: [
     { flags: '--query <query>', about: 'Dead letters that this query finds, as for list' },

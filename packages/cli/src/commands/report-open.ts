@@ -33,9 +33,9 @@ const groupColumns = (now: number): readonly Column<Group>[] => [
 export const reportOpen: CommandDefinition = {
   path: ['report', 'open'],
   group: 'Operate',
-  summary: 'What waits for a person: open failure groups by owner and age',
+  summary: 'List what waits for a person: open failure groups by owner and age',
   details:
-    'Sums the failure groups that are open or taken on and still have dead letters, by owner, and lists the oldest. The owner is who took the group on (groups ack --owner), or the one that the policies name.',
+    'Sums the failure groups that are open or acknowledged and still have dead letters, by owner, and lists the oldest. The owner is the person who took the group (groups ack --owner), or the owner that the policies name.',
   examples: [
     ['reprise report open', 'Who has to look at what?'],
     ["reprise report open -o json | jq '.owners'", 'For a program'],

@@ -102,9 +102,9 @@ const runs = (path: CommandDefinition['path'], summary: string, isFollowed: bool
   group: 'Operate',
   summary,
   details: [
-    'An orchestrator does the steps. Inputs are given as --input name=value; the runbook says which it needs. With --dry-run it only looks, and says what it would do.',
+    'An orchestrator does the steps. Inputs are given as --input name=value; the runbook says which it needs. With --dry-run it does only the steps that read, and says what it would do.',
     isFollowed
-      ? 'Follows the run. At a terminal you are asked what the run asks. Ends with code 6 if the run halts, is aborted, or waits for an answer that nobody here can give.'
+      ? 'Follows the run. If the run asks something, you answer at the terminal. Ends with code 6 if the run halts, is aborted, or waits for an answer that you can not give here.'
       : 'Prints the id of the run; --wait follows it.',
   ].join(' '),
   arguments: [NAME],
@@ -147,7 +147,7 @@ const runbookWatch: CommandDefinition = {
   path: ['runbook', 'watch'],
   group: 'Operate',
   summary: 'Follow a run of a runbook',
-  details: 'Until it ends, halts, or asks something. Ends with code 6 if it did not succeed.',
+  details: 'Follows a run until it ends, halts, or asks something. Ends with code 6 if the run did not succeed.',
   arguments: [RUN],
   options: [YES],
   examples: [['reprise runbook watch run-0190b8b2-8c1e-7a9e-b7b1-2f0d3c1a9e55', 'How does it go?']],
@@ -184,8 +184,11 @@ const runbookResume = acts(
   'It is mended: go on',
   ({ api, options }, id) => api.resumeRunbookRun({ id, ...reasonOf(options) }),
 )
-const runbookAbort = acts('abort', 'Abort a run: what can be taken back is', 'Stop, and undo', ({ api, options }, id) =>
-  api.abortRunbookRun({ id, ...reasonOf(options) }),
+const runbookAbort = acts(
+  'abort',
+  'Abort a run, and undo the steps that can be undone',
+  'Stop, and undo',
+  ({ api, options }, id) => api.abortRunbookRun({ id, ...reasonOf(options) }),
 )
 const ANSWERS = ['yes', 'no', 'happened', 'again'] as const
 const runbookConfirm = acts(
@@ -199,7 +202,7 @@ const runbookConfirm = acts(
   },
   {
     details:
-      'yes or no to whether it may begin or go on. happened or again to a step of which nobody knows whether it was done, because the process that did it is gone: look first.',
+      'Answer yes or no if the run asks whether it may begin or go on. If the process that did a step died, nobody knows whether the step was done, and the run asks: look first, then answer happened or again.',
     arguments: [RUN, { name: '[answer]', about: 'yes, no, happened or again; yes if missing' }],
   },
 )

@@ -18,7 +18,7 @@ export const scaling: CommandDefinition = {
     { flags: '--pool <pool>', about: 'Only this pool' },
     { flags: '--target-wait <duration>', about: 'How long a task may wait before it starts; 10s if not given' },
     { flags: '--slots-per-worker <count>', about: 'What one worker runs at once' },
-    { flags: '--duration <duration>', about: 'How long one attempt takes, for when the figures do not tell' },
+    { flags: '--duration <duration>', about: 'How long one attempt takes, if the figures do not say it' },
     WATCH,
   ],
   examples: [

@@ -14,11 +14,11 @@ export const up: CommandDefinition = {
   group: 'Start',
   summary: 'Run everything in one process',
   details:
-    'Runs the API, the services that move tasks, and a worker for the actions of the modules that are named. Without configuration it listens on loopback only, keeps tasks in .reprise/reprise.db and prints a link that lets the first admin in, once. Commands in the same folder find it by themselves. SIGTERM ends it in order.',
+    'Runs the API, the services that move tasks, and a worker for the actions of the modules that you name. Without configuration it listens on loopback only, keeps tasks in .reprise/reprise.db and prints a link that signs the first admin in, once. Commands in the same folder find it by themselves. SIGTERM ends it in order.',
   arguments: [{ name: '[modules...]', about: 'Files that export actions to run here as well' }],
   options: [
-    { flags: '--demo', about: 'With sample actions, and a small stream of tasks, some of which fail' },
-    { flags: '--no-demo', about: 'Without them, as usual' },
+    { flags: '--demo', about: 'With sample actions, and a small stream of tasks; some of them fail' },
+    { flags: '--no-demo', about: 'Without sample actions: the default' },
     { flags: '--watch', about: 'Starts again whenever a file in the folder of a module changes' },
   ],
   settings: [...OF_SERVERS, 'directedPools', 'concurrency', 'workerVersion'],
@@ -43,7 +43,7 @@ export const up: CommandDefinition = {
 export const core: CommandDefinition = {
   path: ['core'],
   group: 'Start',
-  summary: 'Run the API, the only surface to the outside',
+  summary: 'Run the API: the only role that others outside need to reach',
   details:
     'Runs the HTTP API, sign-in, live events and webhooks. It moves no tasks: run at least one orchestrator beside it. Any number of servers may serve one store. SIGTERM ends it in order.',
   settings: OF_SERVERS,
@@ -63,7 +63,7 @@ export const orchestrator: CommandDefinition = {
   group: 'Start',
   summary: 'Run the services that move tasks',
   details:
-    'Runs the services that move tasks: the sweep, dispatch to directed pools, launch pools, probes, retention. Any number of them may run over one store. It listens for nothing but /healthz, /readyz and /metrics, on loopback. SIGTERM ends it in order.',
+    'Runs the services that move tasks: the sweep, retention, dispatch to directed pools, launch pools, probes, jobs, redrives, runbooks, failure groups, work orders, alerts, the ledger and the audit. Any number of orchestrators may run over one store. It serves only /healthz, /readyz and /metrics, on loopback. SIGTERM ends it in order.',
   settings: OF_OTHERS,
   examples: [
     ['reprise orchestrator --engine redis://localhost:6379', 'Over Redis'],

@@ -11,7 +11,7 @@ const ATTEMPTS_MAX = 1_000
 export const status: CommandDefinition = {
   path: ['status'],
   group: 'Tasks',
-  summary: 'Show how everything is, or one task',
+  summary: 'Show the state of everything, or of one task',
   details:
     'Without an id: how many tasks there are by status, how the workers are, which breakers are open and which lanes are held, what fails most, and a level (ok, warning or critical) with the reasons in words, the worst first. With the id of a task: its request, every attempt with its decision and the last lines that its handler logged, and where it stands.',
   arguments: [{ name: '[id]', about: 'A task' }],

@@ -26,7 +26,7 @@ export const tokenCreate: CommandDefinition = {
     },
     { flags: '--tenant <tenant>', about: 'Only for this tenant; may be given several times', repeatable: true },
     { flags: '--all-tenants', about: 'For all tenants; your own if nothing is said' },
-    { flags: '--expires <duration>', about: 'It counts no more after this long, such as 90d' },
+    { flags: '--expires <duration>', about: 'The token ends after this long, such as 90d' },
   ],
   examples: [
     ['reprise token create ci --role operator --expires 90d', 'For a pipeline'],

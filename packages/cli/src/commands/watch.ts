@@ -15,8 +15,8 @@ export const watch: CommandDefinition = {
   group: 'Tasks',
   summary: 'Follow what happens, live',
   details:
-    'Follows the journal from now on, or from --cursor: failures, losses, retries, and what operators did. With a query, only events of tasks that match it at that time. It survives a server or a store that is away, and runs until it is interrupted; then it says how to go on. For programs there is one line of JSON for each event, with -o json too: a stream has no end to close a list at.',
-  arguments: [{ name: '[query...]', about: 'Only about tasks that agree with this, as for list' }],
+    'Follows the journal from now on, or from --cursor: failures, losses, retries, and what operators did. With a query, only events of tasks that match it at that time. It waits for a server or a store that is away, and runs until you interrupt it; then it says how to go on. With -o json or jsonl it writes one line of JSON for each event.',
+  arguments: [{ name: '[query...]', about: 'Only about tasks that match this query, as for list' }],
   options: [
     { flags: '--type <types>', about: 'Only these types: execution.failed,task.*' },
     { flags: '--task <id>', about: 'Only about this task' },

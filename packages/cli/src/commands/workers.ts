@@ -16,9 +16,9 @@ import { relativeTime } from '../output/times.ts'
 export const workers: CommandDefinition = {
   path: ['workers'],
   group: 'Operate',
-  summary: 'List workers, how they are and why',
+  summary: 'List workers with their health and its reasons',
   details:
-    'Lists workers with their health and the reasons for it. An unhealthy one gets no new work, a degraded one gets it last. With the id of a worker: all about it. drain <id> has it finish what it runs and take nothing new, until it is started again. --left lists the workers that left in the last day and did not come back.',
+    'Lists workers with their health and the reasons for it. An unhealthy worker gets no new work, a degraded one gets little. With the id of a worker: all about it. drain <id> lets the worker finish what it runs; it takes nothing new until it is started again. --left lists the workers that left in the last day and did not come back.',
   arguments: [
     { name: '[worker]', about: 'One of them; or drain' },
     { name: '[id]', about: 'For drain: the worker' },

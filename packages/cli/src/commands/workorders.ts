@@ -13,8 +13,8 @@ export const workorders: CommandDefinition = {
   group: 'Operate',
   summary: 'List what waits for a person; take, comment and close it',
   details: [
-    'Every failure group with dead letters has a work order, or every dead task where its policy says so. It opens within seconds, opens again when another task dies of the same cause, and closes by itself once the tasks have recovered.',
-    'Verbs: list; show <work order>; take <work order>, which makes you or --owner the owner; comment <work order> <text>; resolve <work order> <result>, or with --wont-fix why nothing will be done; reopen <work order>; figures, which says how many were completed in --window and how many are tracked. A work order is named by its id or by the fingerprint of its failure group.',
+    'Every failure group with dead letters has a work order; if the policy says so, every dead task has its own. It opens within seconds, opens again when another task dies of the same cause, and closes by itself once the tasks have recovered.',
+    'Verbs: list; show <work order>; take <work order>, which makes you or --owner the owner; comment <work order> <text>; resolve <work order> <result>, or with --wont-fix why nothing will be done; reopen <work order>; figures, which says how many were completed in --window and how many are tracked. Name a work order by its id or by the fingerprint of its failure group.',
   ].join('\n\n'),
   arguments: [{ name: '[words...]', about: 'A verb, a work order, and a text where the verb takes one' }],
   options: [
@@ -25,7 +25,7 @@ export const workorders: CommandDefinition = {
     },
     { flags: '--owner <owner>', about: 'For list: only of this owner; for take: who takes it' },
     { flags: '--action <action>', about: 'For list: only of this action' },
-    { flags: '--wont-fix', about: 'For resolve: nothing will be done, and deaths do not open it again' },
+    { flags: '--wont-fix', about: 'For resolve: nothing will be done, and new deaths do not open it again' },
     { flags: '--window <duration>', about: 'For figures: how far back; 30d if not given' },
     REASON,
     LIMIT,
