@@ -4,7 +4,7 @@ export const SHIPPED_RUNBOOKS: Readonly<Record<string, string>> = {
   "bad-payload-fix.yaml": `# Tasks died because something is wrong in what they were given. Their payloads are mended on the way.
 name: bad-payload-fix
 title: Mend bad payloads and run them again
-about: Changes the payload of every dead letter of one cause by a patch, tries one, then ten, then the rest, and checks.
+about: Changes the payload of every dead letter of one cause by a patch, tries one, then ten, then a hundred, then the rest, and checks.
 for:
   reasons: [validation, invalid_parameters]
 inputs:
