@@ -116,7 +116,7 @@ export const reads = ({ dead, queued, running, succeeded, group }: Seeded): read
   { argv: ['groups', 'show', group], text: /dead now +2\n/ },
   { argv: ['groups', group], text: /dead now +2\n[\s\S]*reprise redrive plan --fingerprint / },
   { argv: ['groups', group, '--json'], json: OPERATIONS.getFailureGroup.output },
-  { argv: ['groups', 'code:NONE'], says: /^No dead letter agrees with code:NONE$/m },
+  { argv: ['groups', 'code:NONE'], says: /^No dead letter matches code:NONE$/m },
   { argv: ['explain', dead], text: new RegExp(`2 dead letters have this cause: reprise groups show ${group}`) },
   { argv: ['groups', 'cause', group, '-o', 'json'], json: OPERATIONS.explainFailureGroup.output },
   { argv: ['groups', 'cause', group], text: /What is different\n.* successes .*\n/ },

@@ -177,7 +177,7 @@ test('a list that finds nothing shows the query as it was understood', async () 
   const here = await serverAndStore()
   await seeded(here.engine)
   const { stderr } = await here.over('store', 'list', 'status:dead', 'code:HTTP_500 or x')
-  expect(stderr).toBe('No task agrees with status:dead code:"HTTP_500 or x"\n')
+  expect(stderr).toBe('No task matches status:dead code:"HTTP_500 or x"\n')
 })
 
 test('a file of mixed actions goes out in full batches', async () => {

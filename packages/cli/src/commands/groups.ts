@@ -205,7 +205,7 @@ async function showFound(invocation: Invocation, asked: Found): Promise<undefine
     },
     key: keyOf,
     columns: groupColumns,
-    none: `No dead letter agrees with ${plain(asked.q)}`,
+    none: `No dead letter matches ${plain(asked.q)}`,
   })
 }
 

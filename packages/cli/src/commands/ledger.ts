@@ -61,7 +61,7 @@ export const ledger: CommandDefinition = {
           ? `No whole look through the store has ended yet${isChecking ? ', one is under way' : ': run an orchestrator'}.`
           : `Checked ${checked.checked} things, ended ${relativeTime(checked.endedAt, output.now())}.`,
       )
-      if (!isOff) line('Everything that was accepted stands somewhere.')
+      if (!isOff) line('The counts agree: every accepted task is accounted for.')
       for (const { subject, found: is, expected, sentence, since } of differences) {
         const what = `${subject}: ${is}, expected: ${expected} (${relativeTime(since, output.now())}). ${sentence}`
         beside('! ', plain(what), 'red')

@@ -53,7 +53,7 @@ export const list: CommandDefinition = {
       },
       key: ({ id }) => id,
       columns: taskColumns,
-      none: q === '' ? 'There is no task.' : `No task agrees with ${plain(q)}`,
+      none: q === '' ? 'There is no task.' : `No task matches ${plain(q)}`,
     })
     if (next !== null && !options.flag('watch')) output.note(`There are more: -n, --all, or --cursor ${String(next)}`)
   },
