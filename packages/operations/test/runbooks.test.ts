@@ -2,6 +2,7 @@
 
 import { workerId } from '@reprise/core'
 import { afterAll, describe, expect, test } from 'vitest'
+import type { Caller } from '../src/access/caller.ts'
 import { STORES, spec, stopRedis } from './events/fixture.ts'
 import { dead, fingerprintOf, opened, recovering, statesOf } from './runbook-fixture.ts'
 import { ANN, died } from './store-with-caller.ts'
@@ -86,6 +87,28 @@ describe.each(STORES)('B4, B11: the five runbooks (%s)', (kind) => {
     expect((await moved(id)).state).toBe('succeeded')
     expect((await engine.holds({ limit: 10 })).items).toEqual([])
     expect((await engine.counts()).discarded).toBe(4)
+  })
+
+  test('who starts a run stays the same person when the issuer gives them another address', async () => {
+    const { engine, call, answer } = await opened(kind)
+    await died(engine, dead(1), 'POISON')
+    const person = (actor: string): Caller => ({ ...ANN, kind: 'user', actor })
+    const inputs = { action: 'render', query: 'code:POISON' }
+    const begun = call(person('google:ann@example.com#1f2e3d4c'), 'startRunbook', {
+      name: 'poison-pill-quarantine',
+      inputs,
+      reason: 'drill',
+    })
+    const { id } = (await begun) as { readonly id: string }
+    const renamed = person('google:ann.lee@example.com#1f2e3d4c')
+    await expect(answer(id, 'yes', renamed)).rejects.toThrow(/Somebody else has to agree/)
+    const ownToken = { ...ANN, kind: 'token', actor: 'token:new', person: renamed.actor } as const
+    await expect(answer(id, 'yes', ownToken)).rejects.toThrow(/Somebody else has to agree/)
+    expect(await call(renamed, 'getRunbookRun', { id })).toMatchObject({ isOwn: true })
+    // An address that was given to somebody else.
+    await expect(answer(id, 'yes', person('google:ann@example.com#5a6b7c8d'))).resolves.toMatchObject({
+      state: 'running',
+    })
   })
 
   test.each(['code:POISON', 'fingerprint'])(

@@ -26,7 +26,10 @@ function blockedWorker() {
   vouched.as(1)
   /** Holds the event loop, which has not turned since the thread was started, until it has been vouched for twice, so that what the first vouch did is written. */
   const block = (): void => {
-    for (let seen = 0; seen < 2; seen = Atomics.load(asked, 0)) Atomics.wait(asked, 0, seen, 10_000)
+    for (let seen = 0; seen < 2; seen = Atomics.load(asked, 0)) {
+      // Nothing else could end a test that blocks.
+      if (Atomics.wait(asked, 0, seen, 10_000) === 'timed-out') throw new Error('Nobody vouched for it.')
+    }
   }
   return { vouched, block }
 }

@@ -212,7 +212,8 @@ async function settleAll(
 function settlementOf(draft: SettleDraft, lease: Claimed, now: number): Settlement {
   const { taskId, attempt, token } = lease
   const ref = { taskId, attempt, token }
-  if (draft.kind === 'succeeded') return succeeded(ref, lease.snapshot.payload)
+  // Most give no result: those of a first attempt go another way in some stores, where they stand in rows.
+  if (draft.kind === 'succeeded') return succeeded(ref, draft.failure === 0 ? lease.snapshot.payload : null)
   if (draft.kind === 'released') {
     const { deferMs } = draft
     return released(ref, 'stopping', deferMs === undefined ? undefined : { delayMs: deferMs, reason: 'stale_worker' })

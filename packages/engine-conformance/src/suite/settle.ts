@@ -1,6 +1,6 @@
 // How attempts end: each kind of settlement, what it writes, and that all of it is written in one step.
 
-import { encodeJson, leaseToken } from '@reprise/core'
+import { encodeJson, leaseToken, type Settlement } from '@reprise/core'
 import { expect } from 'vitest'
 import { dead, expectRefused, failure, retryIn, START } from './fixture.ts'
 import { subject } from './subject.ts'
@@ -141,6 +141,38 @@ export const settling = subject('settle', (check) => {
       { outcome: 'settled', status: 'waiting', repeated: false },
     ])
     expect(await store.status(b.taskId)).toBe('running')
+  })
+
+  check('answers in the order of the batch, where successes in a row are broken by others', async (store) => {
+    const ids = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
+    await store.submit(...ids.map((id) => ({ id })))
+    const { claimed } = await (await store.worker()).claim(ids.length)
+    const success = (index: number, token?: string): Settlement => {
+      const ref = claimed[index]
+      if (ref === undefined) throw new Error('Seven tasks were expected.')
+      return { kind: 'succeeded', ref: token === undefined ? ref : { ...ref, token: leaseToken(token) }, result: null }
+    }
+    const ended = { outcome: 'settled', status: 'succeeded', repeated: false }
+    const again = { ...ended, repeated: true }
+    const [first, second, , , fifth] = claimed
+    const results = await store.engine.settle([
+      success(0),
+      success(1),
+      success(1),
+      success(2),
+      success(3),
+      // Of the same claim, but another's.
+      success(4, first?.token),
+      success(0),
+      success(5),
+      success(6),
+      success(6, second?.token),
+    ])
+    const refused = { outcome: 'superseded', because: 'replaced' }
+    const notIts = { outcome: 'superseded', because: 'succeeded' }
+    expect(results).toEqual([ended, ended, again, ended, ended, refused, again, ended, ended, notIts])
+    expect(await store.engine.counts()).toMatchObject({ running: 1, succeeded: 6 })
+    expect(await store.status(fifth?.taskId ?? '')).toBe('running')
   })
 
   check('settles and claims in one step', async (store) => {

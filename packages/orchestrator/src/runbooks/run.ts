@@ -280,9 +280,14 @@ const ANSWERS = {
   doubt: ['happened', 'again'],
 } as const satisfies Record<Question['kind'], readonly Answer[]>
 
+/** Without the address, which an issuer may change: the mark behind it is of the account. */
+const accountOf = (actor: string): string => actor.replace(/^(google|oidc):.*(#[0-9a-f]{8})$/, '$1:$2')
+
+const isSame = (one: string, other: string): boolean => accountOf(one) === accountOf(other)
+
 /** Whether somebody, or who is behind them, started it. A run from before `person` was kept has its actor alone. */
 export const isStartedBy = (run: Pick<RunbookRun, 'actor' | 'person'>, actor: string, person: string): boolean =>
-  actor === run.actor || person === (run.person ?? run.actor)
+  isSame(actor, run.actor) || isSame(person, run.person ?? run.actor)
 
 /** A person answers: `person`, if the actor is a token of theirs. */
 export function answered(run: RunbookRun, by: By, answer: Answer, now: number, person = by.actor): RunbookRun {
