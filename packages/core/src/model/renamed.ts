@@ -26,6 +26,7 @@ const RENAMED: Readonly<Record<string, string>> = {
   slotsMax: 'maxSlots',
   outcomesMin: 'minOutcomes',
   degradedClaimMax: 'maxDegradedClaim',
+  quietMsMax: 'maxQuietMs',
   maxRetries: 'retry: { max }',
   backoff: 'retry: { backoff }',
   retryUnknown: 'retry: { unknown }',
