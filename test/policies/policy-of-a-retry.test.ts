@@ -34,7 +34,7 @@ policies:
     backoff: { kind: fixed, delay: 7s, jitter: 0 }
     rules:
       - { name: odd-words, when: { message: "the moon is full" }, then: { reason: transient } }
-    quota: { name: careful, window: 1m, limit: 100 }
+    quota: { name: careful, window: 1m, limit: 1 }
     breaker: { min_failures: 50 }
     on_lost: hold
     escalation: { severity: critical, owner: night-shift }
@@ -76,8 +76,10 @@ describe.each(SCENARIO_STORES)('on $name', (store) => {
     const worker = await createWorker({ ...options, actions: [implement(howl, handler)], concurrency: 1 })
     onTestFinished(() => worker.stop({ grace: 0 }))
     const { id } = await client.submit(howl)
+    const quotas = new Set<string | null>()
     const isDead = async (attempt: number): Promise<boolean> => {
       const task = await engine.task(id)
+      if (task?.state.status === 'waiting') quotas.add(task.state.quota)
       return task?.state.status === 'dead' && task.attempt === attempt
     }
     await runUntil(engine, clock, 600_000, () => isDead(1))
@@ -94,6 +96,8 @@ describe.each(SCENARIO_STORES)('on $name', (store) => {
     const task = await client.getTask({ id })
     expect(task.policy).toBe('patient')
     expect((await client.getExecution({ id, attempt: 4 })).chain.maxRetries).toBe(3)
+    // Two retries in one minute are one too many.
+    expect([...quotas]).toContain('careful')
     // Three failures that it saw under the policy's own breaker.
     const { items: breakers } = await client.listBreakers()
     expect(breakers.map(({ name }) => name)).toEqual(['action:howl'])

@@ -1,7 +1,7 @@
 // What actions leave open is filled in with what holds for the whole system, on both ways to a store.
 
 import { createClient, defineAction } from '@reprise/client'
-import { publishActions, type TaskId, type TaskSettings } from '@reprise/core'
+import { findAction, listActions, publishActions, type TaskId, type TaskSettings } from '@reprise/core'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { serve } from './served.ts'
 
@@ -47,6 +47,24 @@ describe.each(ways)('C7, C11: defaults of the whole system, %s', (way) => {
     expect(await settingsOf((await client.submit('closed')).id)).toMatchObject(CLOSED)
     expect(await settingsOf((await client.submit('unknown')).id)).toMatchObject(FILLED)
   })
+})
+
+test('an action that was published under old names has its settings under those of today', async () => {
+  const { engine } = await serve()
+  const careful = defineAction({ name: 'careful', uses: ['stripe'], breaker: { minFailures: 7, maxRamp: 9 } })
+  await publishActions(engine, [careful])
+  const catalogue = engine.collection<{ id: string; settings: object }>({ name: 'actions', indexes: {} })
+  const stored = await catalogue.get('careful')
+  if (stored === null) throw new Error('It was not published.')
+  const old = JSON.stringify(stored.document)
+    .replace('maxLosses', 'lossesMax')
+    .replace('minFailures', 'failuresMin')
+    .replace('maxOpenMs', 'openMsMax')
+    .replace('maxRamp', 'rampMax')
+  await catalogue.update(JSON.parse(old) as typeof stored.document, stored.version)
+  // Not by a task: stores read those of their own under the new names, and would hide it.
+  expect((await findAction(engine, careful.name))?.settings).toEqual(careful.settings)
+  expect((await listActions(engine)).items.map(({ settings }) => settings)).toEqual([careful.settings])
 })
 
 test('C11: a client on an engine takes the defaults from the environment, and refuses odd ones', async () => {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -39,7 +39,9 @@ describe('the file', () => {
     const db = new DatabaseSync(path)
     db.exec(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`)
     db.close()
+    const before = readFileSync(path)
     await expect(openSqliteEngine({ path })).rejects.toThrow(`The store has schema ${SCHEMA_VERSION + 1}`)
+    expect(readFileSync(path).equals(before)).toBe(true)
   })
 
   it('that is no database is refused with a clear error', async () => {

@@ -316,6 +316,23 @@ describe('B7: every version is kept', () => {
     expect((await follow()).current().version).toBe(40)
   })
 
+  test('one that was stored with old names is read under the new ones, and shown as it was written', async () => {
+    await (await follow()).publish(text(3), 'operator:ann')
+    const versions = engine.collection<{ id: string; text: string }>({ name: 'policies', indexes: {} })
+    const [stored] = (await versions.list()).items
+    if (stored === undefined) throw new Error('Nothing was published.')
+    const breaker = '{ failures_min: 3, open_max: 9m, "ramp_max": 7 }'
+    const old = `policies: [{ name: p, losses_max: 2, breaker: ${breaker} }]`
+    await versions.update({ ...stored.document, text: old }, stored.version)
+    const policies = await follow()
+    expect(policies.current()).toMatchObject({
+      version: 1,
+      policies: [{ maxLosses: 2, breaker: { minFailures: 3, maxOpenMs: 540_000, maxRamp: 7 } }],
+    })
+    expect(policies.version()?.text).toBe(old)
+    await expect(policies.publish(old, 'operator:ann')).rejects.toThrow("It is called 'max_losses'")
+  })
+
   test('of many at once each gets a number of its own', async () => {
     const all = await Promise.all(Array.from({ length: 8 }, () => follow()))
     const published = await Promise.all(all.map((policies, index) => policies.publish(text(index), 'operator:ann')))

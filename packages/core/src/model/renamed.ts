@@ -26,6 +26,7 @@ const RENAMED: Readonly<Record<string, string>> = {
   slotsMax: 'maxSlots',
   outcomesMin: 'minOutcomes',
   degradedClaimMax: 'maxDegradedClaim',
+  quietMsMax: 'maxQuietMs',
   maxRetries: 'retry: { max }',
   backoff: 'retry: { backoff }',
   retryUnknown: 'retry: { unknown }',
@@ -42,7 +43,7 @@ export function newNameOf(word: string, known?: readonly string[]): string {
 
 const wordsOf = (names: object): string => Object.keys(names).join('|')
 const OLD_FIELD = new RegExp(`"(${wordsOf(BOUNDS)})":`, 'g')
-const OLD_WORD = new RegExp(`\\b(${wordsOf(BOUNDS_IN_YAML)})(?=\\s*:)`, 'g')
+const OLD_WORD = new RegExp(`\\b(${wordsOf(BOUNDS_IN_YAML)})(?=["']?\\s*:)`, 'g')
 
 /** Settings of a task or a breaker, from the JSON that a store has of them. */
 export function parseSettings<Settings>(json: string, reviver?: Parameters<typeof JSON.parse>[1]): Settings {

@@ -65,8 +65,15 @@ test('intruder 9: policies with a costly pattern or an alias bomb are refused', 
     .split('')
     .map((name, index) => `${name}: &${name} [${Array(9).fill(`*${'abcdefg'[index]}`).join()}]`)
     .join('\n')}\n`
-  const answered = await api.send('PUT', '/api/v1/policies', { body: { text: bomb } })
-  expect([answered.status, answered.body]).toMatchObject([400, { code: 'REPRISE_INVALID' }])
+  const costly = 'rules: [{ name: r, when: { message: "(a{50}){50}" }, then: { reason: transient } }]\n'
+  for (const [text, detail] of [
+    [bomb, /anchor &a is not allowed/],
+    [costly, /grows too large/],
+  ] as const) {
+    const answered = await api.send('PUT', '/api/v1/policies', { body: { text } })
+    expect([answered.status, answered.body]).toMatchObject([400, { code: 'REPRISE_INVALID' }])
+    expect((answered.body as { readonly detail: string }).detail).toMatch(detail)
+  }
 })
 
 test('intruder 11: bursts get 429 with Retry-After, and a forged X-Forwarded-For does not help', async () => {

@@ -283,6 +283,8 @@ describe.each(STORES)('on $name', (store) => {
     const old = await api.post('/api/v1/tasks', { action: 'plain', settings: { maxRetries: 2 } })
     expect(old.status).toBe(400)
     expect(old.text).toContain("It is called 'retry: { max }'.")
+    const beat = await api.post('/api/v1/workers/w1/beat', { epoch: 1, quietMsMax: 1 }, { token: api.tokens.worker })
+    expect([beat.status, beat.text]).toEqual([400, expect.stringContaining("It is called 'maxQuietMs'.") as string])
     const odd = await api.post('/api/v1/tasks', { action: 'plain', settings: { retry: { backoff: { kind: 'odd' } } } })
     expect(odd.status).toBe(400)
   })
