@@ -101,7 +101,7 @@ describe.runIf(hasBrowser)('B4: runbooks in a browser', () => {
     await page.getByText('somebody else than you has to agree').waitFor()
     await page.getByLabel(/^Reason/).fill('they crash workers')
     await page.getByRole('button', { name: 'Run it' }).click()
-    await page.getByText('You started it, so somebody else has to agree.').waitFor(LONG)
+    await page.getByText('You started it, or a token of yours did, so somebody else has to agree.').waitFor(LONG)
     expect(await page.getByRole('button', { name: 'Agree …' }).count()).toBe(0)
 
     const { token } = await shop.client.createToken({ name: 'second', role: 'operator' })
