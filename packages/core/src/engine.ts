@@ -7,7 +7,7 @@ export { attemptLogText, LOG_ATTEMPTS_MAX, parseAttemptLog } from './model/attem
 export { keyUntil } from './model/dedupe.ts'
 export { StoreMissingError } from './model/errors.ts'
 export { importedData, type PastStanding, standingAfter } from './model/past.ts'
-export { parseSettings } from './model/renamed.ts'
+export { parseSettings } from './model/stored-names.ts'
 export { PRIORITY_MAX, taskDifferences } from './model/task.ts'
 
 // port: the Engine port, what it answers, and the Launcher port

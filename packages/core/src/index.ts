@@ -1,5 +1,4 @@
-// The model of Reprise: its words, states, rules and ports. It depends on nothing, and everything depends on it. Each room
-// is a folder with one subject; what only engines need is in engine.ts.
+// The model of Reprise, on which everything depends. A room is a folder with one subject; engines find more in engine.ts.
 
 // model: the words: tasks, attempts, actions, names, and what may be written
 
@@ -74,7 +73,7 @@ export * as check from './model/option-checks.ts'
 export { present, refuseNoEngine, refuseUnknownKeys } from './model/options.ts'
 export { meantIds, ownerOfId, ownId } from './model/own-id.ts'
 export { checkPast, PAST_ATTEMPTS_MAX, type PastAttempt, type TaskPast } from './model/past.ts'
-export { currentPolicies, newNameOf } from './model/renamed.ts'
+export { newNameOf } from './model/renamed.ts'
 export type { OpenSetting, SettingDefaultOptions, SettingDefaults } from './model/setting-defaults.ts'
 export { resolveDefaults, settingsFiller } from './model/setting-defaults.ts'
 export {
@@ -93,6 +92,7 @@ export {
   succeeded,
 } from './model/settlement.ts'
 export type { StandardSchema } from './model/standard-schema.ts'
+export { currentPolicies } from './model/stored-names.ts'
 export {
   DEFAULT_PRIORITY,
   END_STATUSES,

@@ -6,8 +6,8 @@ import type { Engine } from '../port/engine.ts'
 import type { Page, PageRequest } from '../port/queries.ts'
 import { isRepriseError } from './errors.ts'
 import type { ActionName, PoolName } from './ids.ts'
-import { currentSettings } from './renamed.ts'
 import type { OpenSetting } from './setting-defaults.ts'
+import { currentSettings } from './stored-names.ts'
 import type { TaskSettings } from './task.ts'
 
 export interface CataloguedAction {

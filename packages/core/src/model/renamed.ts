@@ -1,14 +1,14 @@
-// Names of settings that were changed, once, before the first release (docs/adr/0026). Nobody can use an old one: who writes
-// it is told the new one. What a store has kept under an old one is read under the new one, so that it goes on working.
+// Names of settings that were changed, once, before the first release (docs/adr/0026). Nobody can use an old name: an error says
+// the new one. What stores have kept under old names is the subject of stored-names.ts.
 
-const BOUNDS = {
+export const BOUNDS = {
   lossesMax: 'maxLosses',
   failuresMin: 'minFailures',
   openMsMax: 'maxOpenMs',
   rampMax: 'maxRamp',
 } as const
 
-const BOUNDS_IN_YAML = {
+export const BOUNDS_IN_YAML = {
   losses_max: 'max_losses',
   failures_min: 'min_failures',
   open_max: 'max_open',
@@ -40,21 +40,3 @@ export function newNameOf(word: string, known?: readonly string[]): string {
   if (name === undefined || known?.includes(name.split(':')[0] ?? '') === false) return ''
   return ` It is called '${name}'.`
 }
-
-const wordsOf = (names: object): string => Object.keys(names).join('|')
-const OLD_FIELD = new RegExp(`"(${wordsOf(BOUNDS)})":`, 'g')
-const OLD_WORD = new RegExp(`\\b(${wordsOf(BOUNDS_IN_YAML)})(?=["']?\\s*:)`, 'g')
-
-/** Settings of a task or a breaker, from the JSON that a store has of them. */
-export function parseSettings<Settings>(json: string, reviver?: Parameters<typeof JSON.parse>[1]): Settings {
-  const text = json.replaceAll(OLD_FIELD, (_, name: keyof typeof BOUNDS) => `"${BOUNDS[name]}":`)
-  return JSON.parse(text, reviver) as Settings
-}
-
-/** The same of a document, whose JSON the store has parsed. */
-export const currentSettings = <Settings extends object>(stored: Settings): Settings =>
-  'lossesMax' in stored ? parseSettings(JSON.stringify(stored)) : stored
-
-/** Policies as the store has kept them, in the words of today. Lines and columns stay. */
-export const currentPolicies = (yaml: string): string =>
-  yaml.replaceAll(OLD_WORD, (name) => BOUNDS_IN_YAML[name as keyof typeof BOUNDS_IN_YAML])
