@@ -61,8 +61,11 @@ export class Observer {
   /** Tokens that a sweep saw: some of them nobody was given. */
   readonly #swept = new Set<string>()
   readonly #settled = new Set<string>()
-  /** The attempt of each task that was claimed for dispatch: its worker collects it, whatever limits say by then. */
-  readonly #onTheWay = new Map<TaskId, number>()
+  /**
+   * The attempt of each task that was claimed for dispatch: its worker collects it, whatever limits say by then. A task that is
+   * accepted anew is another, and told by the time of that: of calls made together, the claim may come here before the submission.
+   */
+  readonly #onTheWay = new Map<TaskId, Pick<Claimed, 'attempt' | 'acceptedAt'>>()
   readonly #dueAt = new Map<TaskId, number>()
   /** Tasks whose end is an event. */
   readonly #notified = new Set<TaskId>()
@@ -89,7 +92,6 @@ export class Observer {
     else this.#failed.delete(id)
     this.#dueAt.set(id, dueAt)
     this.#endedTasks.delete(id)
-    this.#onTheWay.delete(id)
   }
 
   /** An operator or a message said: now. */
@@ -113,10 +115,11 @@ export class Observer {
   async claimed(leases: readonly Claimed[], stage: NonNullable<ClaimRequest['stage']>): Promise<void> {
     const asked: Claimed[] = []
     for (const lease of leases) {
-      const { taskId, attempt, token, startedAt } = lease
-      if (this.#onTheWay.get(taskId) !== attempt) asked.push(lease)
+      const { taskId, attempt, acceptedAt, token, startedAt } = lease
+      const known = this.#onTheWay.get(taskId)
+      if (known?.attempt !== attempt || known.acceptedAt !== acceptedAt) asked.push(lease)
       this.#onTheWay.delete(taskId)
-      if (stage === 'dispatch') this.#onTheWay.set(taskId, attempt)
+      if (stage === 'dispatch') this.#onTheWay.set(taskId, { attempt, acceptedAt })
       if (this.#tokens.has(token))
         throw new InvariantError(3, `the token of ${taskId}, attempt ${attempt}, was used before.`)
       this.#tokens.add(token)
