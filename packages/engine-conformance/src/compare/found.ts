@@ -32,4 +32,31 @@ export const FOUND: Readonly<Record<string, readonly Command[]>> = {
     ...halfOpenBeside('dispatch'),
     { do: 'settle', settlements: [settlement(2, 'failed', 0), settlement(3, 'failed', 0), settlement(0, 'released')] },
   ],
+  // Seed 1203608735, sequence 309, on SQLite: the comparison was wrong, not the engine.
+  'a claim that is told before the submission of its task': [
+    { do: 'submit', tasks: [{ id: 4 }, { id: 0 }, { id: 0 }] },
+    {
+      do: 'together',
+      commands: [
+        { do: 'submit', tasks: [{ id: 5 }] },
+        { do: 'settle', settlements: [settlement(0, 'succeeded')] },
+        { do: 'claim', claim: { worker: 0, limit: 3, leaseMs: 1_000, stage: 'dispatch' } },
+      ],
+    },
+    { do: 'limit', scope: {}, concurrency: 1 },
+    {
+      do: 'together',
+      commands: [
+        { do: 'claim', claim: { worker: 0, limit: 1, leaseMs: 1_000 } },
+        { do: 'assign', assignments: [{ lease: { back: 0, held: true }, worker: 0, ttlMs: 1_000 }] },
+      ],
+    },
+    {
+      do: 'together',
+      commands: [
+        { do: 'settle', settlements: [settlement(0, 'succeeded')] },
+        { do: 'claim', claim: { worker: 0, limit: 1, leaseMs: 1_000 } },
+      ],
+    },
+  ],
 }
